@@ -25,10 +25,9 @@ package enum NodeMeterAction: Hashable, Sendable {
 package struct NodeMeter: Sendable {
     private let node: NodeSettings
     private let names: [Quantity: String]
-    private let maxAge: Duration
     private var session: APISession
     private var phase = Phase.greeting
-    private var values: [Quantity: (value: Double?, at: MonotonicTime)] = [:]
+    private var values: LatestValues
     /// Sensors whose first value was ignored, because the node had stored it.
     private var remembered: Set<UInt32> = []
     private let timing: NodeTiming
@@ -48,7 +47,7 @@ package struct NodeMeter: Sendable {
         _ node: NodeSettings, names: [Quantity: String] = [:], maxAge: Duration, _ security: APISecurity,
         at now: MonotonicTime
     ) {
-        (self.node, self.names, self.maxAge) = (node, names, maxAge)
+        (self.node, self.names, values) = (node, names, LatestValues(maxAge: maxAge))
         var timing = NodeTiming()
         // Shorter than a session's limit for an attempt (30 s), so that users see which step timed out.
         (timing.greeting, timing.services) = (.seconds(10), .seconds(10))
@@ -122,7 +121,9 @@ package struct NodeMeter: Sendable {
             case .ended(let fault): return actions + [.close(fault)]
             }
         }
-        if isNew, case .reading(let choice) = phase { actions.append(.line(line(choice, at: now))) }
+        if isNew, case .reading(let choice) = phase {
+            actions.append(.line(values.line(of: choice.quantities, at: now)))
+        }
         return actions
     }
 
@@ -130,16 +131,9 @@ package struct NodeMeter: Sendable {
         -> Bool
     {
         guard let sensor = choice.sensors[state.key], !remembered.insert(state.key).inserted else { return false }
-        values[sensor.quantity] = (state.isMissing ? nil : sensor.unit.value(of: state.state.asWritten), now)
+        values.set(
+            sensor.quantity, to: state.isMissing ? nil : sensor.unit.value(of: state.state.asWritten), at: now)
         return true
-    }
-
-    private func line(_ choice: SensorChoice, at now: MonotonicTime) -> [UInt8] {
-        let members = choice.quantities.map { quantity in
-            let fresh = values[quantity].flatMap { now - $0.at <= maxAge ? $0.value : nil }
-            return "\"\(quantity.word)\":\(fresh.map { "\($0)" } ?? "null")"
-        }
-        return Array("{\(members.joined(separator: ","))}\n".utf8)
     }
 }
 

@@ -144,8 +144,7 @@ private final class ComputedChannel: ByteChannel, @unchecked Sendable {
     func tell(_ reading: Reading) {
         guard isUp else { return }
         reading.forEach { quantity, value in
-            let line = "{\"\(quantity.word)\":\(value.map { "\($0)" } ?? "null")}\n"
-            handle?(.received(Array(line.utf8)))
+            handle?(.received(LatestValues.line([(quantity, value)])))
         }
     }
 

@@ -56,8 +56,7 @@ package struct GenericFamily: DescribableFamily {
     }
 
     package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] {
-        let fields = description(of: model)?.fields ?? []
-        return Dictionary(fields.map { ($0.quantity, $0.range) }, uniquingKeysWith: { first, _ in first })
+        description(of: model)?.ranges ?? [:]
     }
 
     package func adding(

@@ -50,6 +50,11 @@ package struct LineDescription: Hashable, Sendable {
     /// Time between opening the port and the first request.
     package var settle: Duration
 
+    /// Range of each field's quantity.
+    var ranges: [Quantity: ClosedRange<Double>] {
+        Dictionary(fields.map { ($0.quantity, $0.range) }, uniquingKeysWith: { first, _ in first })
+    }
+
     static let fieldsMax = 12
 
     package init(format: Format = .pairs, fields: [LineField]) {

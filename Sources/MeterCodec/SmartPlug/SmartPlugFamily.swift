@@ -34,10 +34,7 @@ package struct SmartPlugFamily: FamilyDescription {
         }
     }
 
-    package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] {
-        Dictionary(
-            Self.lines(of: model).fields.map { ($0.quantity, $0.range) }, uniquingKeysWith: { first, _ in first })
-    }
+    package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { Self.lines(of: model).ranges }
 
     /// Quantities that a message may contain.
     package static let quantities: [Quantity] = [

@@ -30,7 +30,7 @@ package struct SmartPlugMachine: Sendable {
     private let plug: SmartPlugDescription
     private let quantities: [Quantity]
     private var phase: Phase
-    private var values: [Quantity: (value: Double?, at: MonotonicTime)] = [:]
+    private var values: LatestValues
     /// Problem of an open link, and its remedy; nil if there is none.
     package private(set) var remark: String?
 
@@ -43,6 +43,7 @@ package struct SmartPlugMachine: Sendable {
 
     package init(_ plug: SmartPlugDescription, at now: MonotonicTime) {
         self.plug = plug
+        values = LatestValues(maxAge: plug.maxAge)
         var quantities: [Quantity] = []
         for value in plug.values where !quantities.contains(value.quantity) { quantities.append(value.quantity) }
         // If the messages contain no power, report it as unknown. Otherwise a program would multiply voltage and
@@ -96,20 +97,20 @@ package struct SmartPlugMachine: Sendable {
                 return []
             }
             switch found {
-            case .missing: values[place.quantity] = nil
+            case .missing: values.forget(place.quantity)
             case .list(let count):
                 problem =
                     "\(plug.key) has \(count) phases: say which one with channel = 0 to \(count - 1) in its [[mqtt.meter]]."
             case .number, .text, .unknown:
                 hasMeasurement = true
-                values[place.quantity] = (found.number.flatMap(place.unit.value(of:)), now)
+                values.set(place.quantity, to: found.number.flatMap(place.unit.value(of:)), at: now)
             }
         }
         remark = problem ?? (hasMeasurement ? nil : remark)
         guard hasMeasurement else { return [] }
         let opened = open(at: now)
         phase = .reading(until: nil)
-        return opened + [.line(line(at: now))]
+        return opened + [.line(values.line(of: quantities, at: now))]
     }
 
     /// Returns the availability word: the whole message, or its member `state` as zigbee2mqtt sends it
@@ -137,13 +138,5 @@ package struct SmartPlugMachine: Sendable {
         remark =
             "A message of \(message.topic.visible) was measured at \(time), too long ago: is the device's clock right?"
         return false
-    }
-
-    private func line(at now: MonotonicTime) -> [UInt8] {
-        let members = quantities.map { quantity in
-            let fresh = values[quantity].flatMap { now - $0.at <= plug.maxAge ? $0.value : nil }
-            return "\"\(quantity.word)\":\(fresh.map { "\($0)" } ?? "null")"
-        }
-        return Array("{\(members.joined(separator: ","))}\n".utf8)
     }
 }

@@ -132,7 +132,7 @@ package struct SimulatedBoard: SimulatedMeter {
 
     private func text(of field: LineField, _ state: ElectricalLoad.State) -> [UInt8] {
         let number = (value(of: field.quantity, state) - field.offset) / field.factor
-        return Array(Self.text(of: number).utf8) + (field.unit.isEmpty ? [] : [UInt8(ascii: " ")] + field.unit)
+        return Array(number.text(decimals: 3).utf8) + (field.unit.isEmpty ? [] : [UInt8(ascii: " ")] + field.unit)
     }
 
     private func value(of quantity: Quantity, _ state: ElectricalLoad.State) -> Double {
@@ -151,12 +151,5 @@ package struct SimulatedBoard: SimulatedMeter {
         case .duration: Double(lastStep) * stepLength
         case .cc1, .cc2, .supplyVoltage, .price, .countedEnergy, .countedCharge: 0
         }
-    }
-
-    private static func text(of number: Double) -> String {
-        let thousandths = Int64((min(max(number, -1e12), 1e12) * 1000).rounded())
-        let digits = String(thousandths.magnitude % 1000)
-        let zeros = String(repeating: "0", count: 3 - digits.count)
-        return "\(thousandths < 0 ? "-" : "")\(thousandths.magnitude / 1000).\(zeros)\(digits)"
     }
 }

@@ -95,14 +95,8 @@ package struct SimulatedSmartPlug: Sendable {
         """
     }
 
-    /// Returns a value with a fixed number of decimals, as devices print it.
     private func text(_ quantity: Quantity, _ decimals: Int, factor: Double = 1) -> String {
-        let power = (0..<decimals).reduce(Int64(1)) { power, _ in power * 10 }
-        let scaled = Int64((min(max((last[quantity] ?? 0) * factor, -1e9), 1e9) * Double(power)).rounded())
-        guard decimals > 0 else { return "\(scaled)" }
-        let fraction = String(scaled.magnitude % UInt64(power))
-        let zeros = String(repeating: "0", count: decimals - fraction.count)
-        return "\(scaled < 0 ? "-" : "")\(scaled.magnitude / UInt64(power)).\(zeros)\(fraction)"
+        ((last[quantity] ?? 0) * factor).text(decimals: decimals)
     }
 }
 

@@ -38,11 +38,11 @@ struct ConfigurationFile {
     private func read(into configuration: inout Configuration) throws(ConfigurationError) {
         let keys = ConfigurationKeys.self
         try keys.general.read(values, prefix: "", tables: Self.tables, into: &configuration)
-        try read(keys.cloud, into: &configuration.cloud)
-        try read(keys.relay, into: &configuration.relay)
-        if try read(keys.sync, into: &configuration.sync) { try keys.check(configuration.sync) }
-        try read(keys.bluetooth, tables: ["proxy"], into: &configuration.bluetooth)
-        for table in try tables(of: keys.proxy.name, max: keys.proxiesMax) {
+        try read("cloud", keys.cloud, into: &configuration.cloud)
+        try read("relay", keys.relay, into: &configuration.relay)
+        if try read("sync", keys.sync, into: &configuration.sync) { try keys.check(configuration.sync) }
+        try read("bluetooth", keys.bluetooth, tables: ["proxy"], into: &configuration.bluetooth)
+        for table in try tables(of: "bluetooth.proxy", max: keys.proxiesMax) {
             var node = keys.proxy.defaults
             try keys.proxy.read(table, prefix: "bluetooth.proxy.", into: &node)
             let proxy = try node.checked()
@@ -52,15 +52,17 @@ struct ConfigurationFile {
             }
             configuration.bluetooth.proxies.append(proxy)
         }
-        try read(keys.discovery, into: &configuration.discovery)
-        if try read(keys.web, into: &configuration.web) { try keys.check(configuration.web) }
-        if try read(keys.mqtt, tables: ["meter"], into: &configuration.mqtt) { try keys.check(configuration.mqtt) }
-        if try read(keys.influx, into: &configuration.influx) { try keys.check(configuration.influx) }
+        try read("discovery", keys.discovery, into: &configuration.discovery)
+        if try read("web", keys.web, into: &configuration.web) { try keys.check(configuration.web) }
+        if try read("mqtt", keys.mqtt, tables: ["meter"], into: &configuration.mqtt) {
+            try keys.check(configuration.mqtt)
+        }
+        if try read("influx", keys.influx, into: &configuration.influx) { try keys.check(configuration.influx) }
         for (name, table) in try named("notify", max: 32) {
             configuration.notify.append(try NotificationTarget(name: name, table))
         }
-        try read(keys.store, into: &configuration)
-        try read(keys.backup, into: &configuration.backup)
+        try read("store", keys.store, into: &configuration)
+        try read("backup", keys.backup, into: &configuration.backup)
         for (name, table) in try named("model", max: 64) {
             do throws(DescriptionError) {
                 configuration.catalogue = try configuration.catalogue.adding(model: name, described: table)
@@ -79,8 +81,8 @@ struct ConfigurationFile {
                     "unknown key \"esphome.\(name.visible)\"", next: "there is [[\(keys.board.name)]]")
             }
         }
-        for table in try tables(of: keys.board.name, max: keys.proxiesMax) { try configuration.add(board: table) }
-        for table in try tables(of: keys.smartPlug.name, max: keys.smartPlugsMax) {
+        for table in try tables(of: "esphome.meter", max: keys.proxiesMax) { try configuration.add(board: table) }
+        for table in try tables(of: "mqtt.meter", max: keys.smartPlugsMax) {
             try configuration.add(smartPlug: table)
         }
         for (name, table) in try named("meter", max: 32) { try configuration.add(computed: name, table) }
@@ -91,11 +93,14 @@ struct ConfigurationFile {
         values[name].map { ConfigurationEntry(key: name, value: $0) }
     }
 
+    /// Returns whether the file has the table. Makes `keys` only then: key paths cost time at each start.
     @discardableResult
     private func read<Target>(
-        _ keys: ConfigurationTable<Target>, tables: [String] = [], into target: inout Target
+        _ name: String, _ keys: @autoclosure () -> ConfigurationTable<Target>, tables: [String] = [],
+        into target: inout Target
     ) throws(ConfigurationError) -> Bool {
-        guard let entry = entry(keys.name) else { return false }
+        guard let entry = entry(name) else { return false }
+        let keys = keys()
         try keys.read(entry.table("a table, [\(keys.name)]"), prefix: "\(keys.name).", tables: tables, into: &target)
         return true
     }

@@ -42,6 +42,7 @@ extension Configuration {
 
     /// Throws if a formula names a computed meter.
     func checkFormulas() throws(ConfigurationError) {
+        guard !formulas.isEmpty else { return }
         let computed = ports.map(\.declared).filter { $0.link.transport == .computed }
         let names = Set(computed.flatMap { [$0.path, $0.name ?? ""] }.map { $0.lowercased() })
         for (name, formula) in formulas.sorted(by: { $0.key < $1.key }) {

@@ -4,7 +4,7 @@ import Domain
 /// A refusal or failure of the cloud, sent to the host as a `CloudErrorBody`.
 package struct CloudFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package var code: CloudErrorCode
-    /// What failed, with the value, and what to do.
+    /// Description of the failure with the wrong value, and advice.
     package var message: String
     package var retryAfter: Duration?
     /// Present epoch of the store, only for `changeTokenExpired`, `timelineLost` and `anotherZone`.

@@ -42,7 +42,7 @@ package struct AdapterFiles: Sendable {
         return access(node, W_OK) == 0 ? node : nil
     }
 
-    /// Returns the permitted chip reset for the adapter's bus (USB or serial). Nil if there is none.
+    /// Returns the chip reset for the adapter's bus (USB or serial); nil if this process may not reset it.
     func chipReset(of adapter: String) -> ChipReset? {
         if usbNode(of: adapter) != nil { return .usbPort }
         return serialDevice(of: adapter).map { canRebind($0) } == true ? .serialDevice : nil

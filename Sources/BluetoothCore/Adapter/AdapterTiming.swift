@@ -38,7 +38,7 @@ package struct AdapterTiming: Hashable, Sendable {
     var inquiryIntervalLinked: Duration = .seconds(60)
     /// Time without a device report after which recovery begins, for an adapter that has reported devices before.
     var silenceLimit: Duration = .seconds(60)
-    /// Like `silenceLimit`, for an adapter that never reported a device: perhaps there are none nearby.
+    /// The limit for an adapter that has never reported a device, because perhaps none is nearby.
     package var silenceLimitNever: Duration = .seconds(300)
     /// Pause from the last remedy until recovery begins again. Doubles each time up to `failedRetryMax`.
     var failedRetry: Duration = .seconds(600)

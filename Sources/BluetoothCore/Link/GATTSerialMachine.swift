@@ -101,8 +101,8 @@ package struct GATTSerialMachine: Sendable {
         return .queued
     }
 
-    /// Switches to the other characteristic that accepts writes to the meter's serial line. False if there is none, or
-    /// the link is not open.
+    /// Switches to the meter's other writable characteristic. Returns false if the meter has no other, or the link is not
+    /// open.
     package mutating func switchOutput() -> Bool {
         guard case .open(var profile, let unanswered) = phase, profile.switchOutput() else { return false }
         phase = .open(profile, unanswered: unanswered)

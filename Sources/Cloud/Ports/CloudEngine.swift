@@ -97,7 +97,7 @@ package protocol CloudEngine: Sendable {
     /// - Parameter known: `believedDate` as the caller read it.
     /// - Returns: false, without a write, if another replica has changed it in the meantime.
     func setBelievedDate(_ date: WallTime, replacing known: WallTime?) async throws -> Bool
-    /// Greatest date of an accepted stamp in any zone; nil if there is none.
+    /// Returns the latest date of any stored change stamp, in all zones; nil without records.
     func newestStamp() async throws -> WallTime?
 
     // MARK: Leases

@@ -7,7 +7,7 @@ package struct CommandBody: Codable, Hashable, Sendable {
     @NullCodable package var greatest: Int?
     /// Distance between legal numbers, counted from `least`.
     @NullCodable package var step: Int?
-    /// Reason to ask the user for confirmation: `destroys`, `switches` or `draws`. Null for a harmless command.
+    /// Reason to ask the user for confirmation: `destroys`, `switches`, `draws` or `supplies`. Null for a harmless command.
     @NullCodable package var consequence: String?
     /// Setting with the same effect, which meterd sends again at each connect.
     @NullCodable package var setting: String?

@@ -17,6 +17,8 @@ package enum CodecError: Error, Hashable, Sendable {
     /// The meter answers no query, so the driver could not check the command's effect.
     case unanswering(MeterCommand.Kind)
     case unsupportedCommand(MeterCommand.Kind, model: ModelName)
+    /// The user has not allowed meters to supply a voltage.
+    case noVoltageLimit
     /// The command does not accept this value. Legal values are `step` apart; `legal` is nil for a command without a
     /// value.
     case commandNumber(MeterCommand, legal: ClosedRange<Int>?, step: Int = 1)
@@ -35,6 +37,7 @@ extension CodecError: CustomStringConvertible {
         case .unasked: "an answer came that nobody had asked for"
         case .unanswering(let kind): "the meter answers no query, so nobody would see what \(kind.rawValue) does"
         case .unsupportedCommand(let kind, let model): "a \(model.displayName) has no command \(kind.rawValue)"
+        case .noVoltageLimit: "this host lets no meter supply a voltage: set max-voltage in [meter] of its meterd.toml"
         case .commandNumber(let command, legal: let legal?, let step):
             "\(command) is not possible: \(command.kind.rawValue) takes \(legal.lowerBound) to \(legal.upperBound)"
                 + (step > 1 ? " in steps of \(step)" : "")

@@ -28,6 +28,13 @@ package struct MeterCatalogue: Sendable {
         GenericFamily(),
     ])
 
+    /// Returns the catalogue with meters that may supply up to this voltage, in millivolts.
+    package func supplying(upTo voltageMax: Int) -> MeterCatalogue {
+        MeterCatalogue(
+            families: families.map { $0.family == .ppk2 ? PPK2Family(voltageMax: voltageMax) : $0 },
+            descriptions: descriptions)
+    }
+
     package subscript(_ family: MeterFamily) -> (any FamilyDescription)? {
         families.first { $0.family == family }
     }

@@ -22,6 +22,10 @@ package protocol MeterDriver: Sendable {
     /// - Parameter isSwitched: false if the link has no other output.
     /// - Returns: bytes to send again.
     mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8]
+    /// Whether the meter supplies the measured device with a voltage.
+    var isSupplying: Bool { get }
+    /// Returns the bytes that switch the supply off.
+    mutating func endSupply() -> [UInt8]
     /// Returns the bytes to send before the link closes, such as the end of a stream.
     mutating func closing() -> [Outgoing]
     /// Discards an incomplete frame whose rest is overdue. Returns its number of bytes.
@@ -164,6 +168,9 @@ extension MeterDriver {
 
     package var doubtsOutput: Bool { false }
     package mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8] { [] }
+
+    package var isSupplying: Bool { false }
+    package mutating func endSupply() -> [UInt8] { [] }
 
     package mutating func closing() -> [Outgoing] { [] }
 

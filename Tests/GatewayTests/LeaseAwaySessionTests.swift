@@ -54,6 +54,39 @@ struct LeaseAwaySessionTests {
         #expect(try await bench.leave(one, session) == .none)
     }
 
+    /// A supply is off a second before the lease is lost, whatever the policy says about the link.
+    @Test(arguments: LeasePolicy.allCases)
+    func lostLease_endsTheSupply(policy: LeasePolicy) async throws {
+        let bench = LeaseBench(policy)
+        let one = bench.host(1)
+        let session = try await one.pluggedIn(.ppk2, catalogue: .standard.supplying(upTo: 3600))
+        await bench.advance(by: .seconds(2), one)
+        func supply() async throws {
+            let sending = Task { () async throws -> Void in
+                try await session.perform(MeterCommand(.sourceVoltage, 3300))
+            }
+            try await bench.advance(until: sending, one)
+        }
+        try await supply()
+        await bench.advance(by: .seconds(2), one)
+        #expect(await session.status().told?.details["source_mV"] == .number(3300))
+        one.link.set(.unreachable)
+        let granted = try #require(one.link.times(of: .acquire(.um)).first)
+        await bench.advance(by: granted + .seconds(106) - bench.loop.now, in: .seconds(1), one)
+        #expect(!one.links.writes(to: .port).contains { $0.bytes == [0x0C, 0] && $0.time > granted + .seconds(10) })
+        await bench.advance(by: .seconds(60), in: .seconds(1), one)
+
+        let off = one.links.writes(to: .port).filter { $0.bytes == [0x0C, 0] && $0.time > granted + .seconds(10) }
+        #expect(off.map(\.time) == [granted + .seconds(107)])
+        #expect(one.links.openChannels == (policy == .keep ? 1 : 0))
+        await #expect(throws: GatewayError.self) { try await session.perform(MeterCommand(.sourceVoltage, 3300)) }
+        one.link.heal()
+        await bench.advance(by: .seconds(90), in: .seconds(1), one)
+        if policy == .keep { try await supply() }
+        #expect(try await bench.leave(one, session) == .none)
+        if policy == .keep { #expect(one.links.writes(to: .port).suffix(2).map(\.bytes) == [[0x0C, 0], [0x07]]) }
+    }
+
     @Test func lostLease_keepsTheLink_underKeep_andComesBack() async throws {
         let bench = LeaseBench(.keep)
         let one = bench.host(1)

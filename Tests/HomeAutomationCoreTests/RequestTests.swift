@@ -47,15 +47,20 @@ struct MeterRequestTests {
         }
     }
 
-    /// A broker's message may be kept, repeated or misled: none of them draws current.
-    @Test(arguments: ["load-on", "load-current 10", "load-cutoff 10", "load-timer 1", #"{"command":"load-on"}"#])
-    func whatDrawsCurrent_isRefused(text: String) {
+    /// A broker's message may be kept, repeated or misled: none of them draws current or
+    /// supplies a voltage.
+    @Test(arguments: [
+        "load-on", "load-current 10", "load-cutoff 10", "load-timer 1", #"{"command":"load-on"}"#,
+        "source-voltage 3300",
+    ])
+    func whatDrawsCurrent_orSupplies_isRefused(text: String) {
         do {
             _ = try MeterRequest(Array(text.utf8))
             Issue.record("\(text) was taken")
         } catch {
-            #expect(error.message.hasSuffix("draws current, and is not done for a broker"))
-            #expect(error.next.contains("load-off is done"))
+            let deed = text.contains("source") ? "supplies a voltage" : "draws current"
+            #expect(error.message.hasSuffix("\(deed), and is not done for a broker"))
+            #expect(error.next.contains("load-off and source-off are done"))
         }
     }
 

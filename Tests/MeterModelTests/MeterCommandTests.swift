@@ -12,10 +12,11 @@ struct MeterCommandTests {
             ])
         #expect(kinds.filter { $0.consequence == .switches } == [.enter])
         #expect(kinds.filter { $0.consequence == .draws } == [.loadOn, .loadCurrent, .loadCutoff, .loadTimer])
+        #expect(kinds.filter { $0.consequence == .supplies } == [.sourceVoltage])
         #expect(
             kinds.filter { $0.consequence == nil } == [
                 .nextScreen, .previousScreen, .rotate, .brightness, .screenTimeout, .selectGroup, .nextGroup,
-                .recordThreshold, .setup, .plus, .minus, .price, .loadOff,
+                .recordThreshold, .setup, .plus, .minus, .price, .loadOff, .sourceOff,
             ])
     }
 

@@ -6,7 +6,7 @@ import Testing
 struct SimulatedPPK2Tests {
     private func started(_ time: Duration = .zero) -> SimulatedPPK2 {
         var meter = SimulatedPPK2(load: ElectricalLoad(startCurrent: 0.02, halfLife: 0))
-        for request in PPK2Request.allCases { _ = meter.receive(request.bytes, at: time) }
+        for request in PPK2Request.ammeterConversation { _ = meter.receive(request.bytes, at: time) }
         return meter
     }
 
@@ -14,7 +14,9 @@ struct SimulatedPPK2Tests {
     @Test func samples_areThoseOfTheLoad() throws {
         var meter = SimulatedPPK2(load: ElectricalLoad(startCurrent: 0.02, halfLife: 1e9))
         var decoder = PPK2Decoder(rate: 10)
-        for request in PPK2Request.allCases { meter.receive(request.bytes, at: .zero).forEach { decoder.append($0) } }
+        for request in PPK2Request.ammeterConversation {
+            meter.receive(request.bytes, at: .zero).forEach { decoder.append($0) }
+        }
         for step in 1...100 { meter.due(at: .milliseconds(5 * step)).forEach { decoder.append($0) } }
         var found: [(mean: Double, spread: ReadingSpread)] = []
         while case .frame(let frame)? = decoder.next() {
@@ -41,6 +43,18 @@ struct SimulatedPPK2Tests {
         #expect(sampling.nextDue == nil && sampling.due(at: .seconds(1)).isEmpty)
         sampling.powerCycle()
         #expect(sampling.due(at: .seconds(1)).isEmpty)
+    }
+
+    @Test func source_suppliesOnlyWhileItIsOn() {
+        var meter = SimulatedPPK2()
+        let steps: [(request: PPK2Request, supplied: Int?)] = [
+            (.connectDevice, 3741), (.disconnectDevice, nil), (.source, nil), (.regulator(3300), nil),
+            (.connectDevice, 3300), (.regulator(1800), 1800), (.ammeter, nil), (.source, 1800),
+        ]
+        for (request, supplied) in steps {
+            _ = meter.receive(request.bytes, at: .zero)
+            #expect(meter.supplied_mV == supplied, "\(request)")
+        }
     }
 
     /// A reader that is late gets the newest samples, and their counter goes on.

@@ -194,7 +194,16 @@ struct ConfigurationTests {
         #expect(found?.message.contains(words) == true, "\(found?.message ?? "")")
     }
 
-    // MARK: - Computed meters
+    // MARK: - Meters
+
+    @Test(arguments: [("3.6V", 3600), ("5 V", 5000), ("800mV", 800)])
+    func voltageThatMetersMaySupply_isRead(text: String, millivolts: Int) throws {
+        let catalogue = try read("[meter]\nmax-voltage = \"\(text)\"\n[meter.a]\nformula = \"b.power\"").catalogue
+        let rule = catalogue.driver(for: .ppk2)?.profile.commands.first { $0.kind == .sourceVoltage }
+        #expect(rule?.numbers == 800...millivolts)
+        let usual = try #require(MeterCatalogue.standard.driver(for: .ppk2)).profile
+        #expect(!usual.commands.contains { $0.kind == .sourceVoltage })
+    }
 
     @Test func computedMeters_areReadAndDeclared() throws {
         let text = """
@@ -220,6 +229,9 @@ struct ConfigurationTests {
 
     @Test(arguments: [
         ("meter = 1", "meter has the wrong type"), ("[meter]\nlosses = 1", "meter.losses has the wrong type"),
+        ("[meter]\nmax-voltage = 3.6", "meter.max-voltage has the wrong type"),
+        ("[meter]\nmax-voltage = \"3.6\"", "meter.max-voltage cannot be \"3.6\""),
+        ("[meter]\nmax-voltage = \"5.1V\"", "meter.max-voltage cannot be \"5.1V\""),
         ("[meter.\"a b\"]", "[meter.a b] cannot be called that"), ("[meter.losses]", "[meter.losses] has no formula"),
         ("[meter.losses]\nformula = 1", "meter.losses.formula has the wrong type"),
         ("[meter.losses]\nformula = \"a.power + b.voltage\"", "meter.losses.formula, character 11: power and voltage"),

@@ -63,10 +63,10 @@ struct EntityMaker {
     }
 
     /// Nil for commands that clear counters, because a mistake would lose data (the request topic accepts them). Nil
-    /// also for commands that draw current, which may not be sent through a broker.
+    /// also for commands that draw current or supply a voltage, which may not be sent through a broker.
     func command(_ ability: BridgedMeter.Ability) -> JSONValue.Member? {
         switch ability.kind.consequence {
-        case .destroys, .draws: return nil
+        case .destroys, .draws, .supplies: return nil
         case .switches, nil: break
         }
         let key = ability.kind.rawValue.replacingDashes

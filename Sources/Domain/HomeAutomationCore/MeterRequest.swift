@@ -143,11 +143,12 @@ package struct MeterRequest: Hashable, Sendable {
             guard let kind = MeterCommand.Kind(rawValue: name), takeover == nil else {
                 throw Problem(message: "\"\(name.shortened)\" is not a command", next: help)
             }
-            // A retained, repeated or misrouted message could make a load draw current unattended.
-            guard kind.consequence != .draws else {
+            // A retained, repeated or misrouted message could draw current or supply a voltage unattended.
+            if let consequence = kind.consequence, consequence.needsPerson {
                 throw Problem(
-                    message: "\(name) draws current, and is not done for a broker",
-                    next: "meterctl command and the web page do it, and ask first; load-off is done")
+                    message: "\(name) \(consequence == .draws ? "draws current" : "supplies a voltage"), "
+                        + "and is not done for a broker",
+                    next: "meterctl command and the web page do it, and ask first; load-off and source-off are done")
             }
             return .command(MeterCommand(kind, number))
         }
@@ -155,7 +156,8 @@ package struct MeterRequest: Hashable, Sendable {
 
     private static var help: String {
         "it takes connect, disconnect, mark with a name, "
-            + MeterCommand.Kind.allCases.filter { $0.consequence != .draws }.map(\.rawValue).joined(separator: ", ")
+            + MeterCommand.Kind.allCases.filter { $0.consequence?.needsPerson != true }.map(\.rawValue)
+            .joined(separator: ", ")
     }
 }
 

@@ -38,6 +38,9 @@ package struct MeterCommand: Hashable, Sendable {
         case loadCutoff = "load-cutoff"
         /// Minutes until an electronic load switches itself off; 0 = never.
         case loadTimer = "load-timer"
+        /// Switches on the supply of the measured device, with this voltage in millivolts, or changes the voltage.
+        case sourceVoltage = "source-voltage"
+        case sourceOff = "source-off"
         /// Resets meterd's counts for a meter without counters; not sent to the meter.
         case resetEnergy = "reset-energy"
     }
@@ -52,6 +55,11 @@ extension MeterCommand.Kind {
         case switches
         /// May make a load draw more current, for longer or to a lower voltage. Automation must not send it.
         case draws
+        /// Puts a voltage on the measured device. Automation must not send it.
+        case supplies
+
+        /// Whether a person must send the command, not a broker or another program on its own.
+        package var needsPerson: Bool { self == .draws || self == .supplies }
     }
 
     /// Harm that a user must confirm in user interfaces; nil if none. API clients need not confirm.
@@ -63,7 +71,8 @@ extension MeterCommand.Kind {
         case .clearGroup, .clearEnergy, .clearCharge, .clearTime, .clearAll, .resetEnergy: .destroys
         case .enter: .switches
         case .loadOn, .loadCurrent, .loadCutoff, .loadTimer: .draws
-        case .loadOff: nil
+        case .sourceVoltage: .supplies
+        case .loadOff, .sourceOff: nil
         case .nextScreen, .previousScreen, .rotate, .brightness, .screenTimeout, .selectGroup, .nextGroup,
             .recordThreshold, .setup, .plus, .minus, .price:
             nil

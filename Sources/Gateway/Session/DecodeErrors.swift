@@ -45,7 +45,7 @@ extension CodecError {
         case .implausibleField: "impossible value"
         case .truncated: "cut short"
         case .unasked: "not asked for"
-        case .unsupportedCommand, .unanswering, .commandNumber: "not understood"
+        case .unsupportedCommand, .noVoltageLimit, .unanswering, .commandNumber: "not understood"
         }
     }
 }

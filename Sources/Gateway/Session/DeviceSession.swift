@@ -160,6 +160,7 @@ package actor DeviceSession {
     }
 
     func wake() {
+        line.endSupply()
         stopAtHardStop()
         search.endInVain()
         switch states.apply(because: nil, { $0.woke(at: loop.now, random: rng.next()) }) {
@@ -180,7 +181,8 @@ package actor DeviceSession {
     func arm() {
         // No array, because allocating it would cost too much: this runs twice for each answer of a fast meter.
         let due = MonotonicTime.earliest(
-            .earliest(states.machine.nextWake, talk.nextTurn), .earliest(claim.hardStop, search.endsAt))
+            .earliest(states.machine.nextWake, talk.nextTurn),
+            .earliest(.earliest(claim.hardStop, line.supplyEnd), search.endsAt))
         let stale =
             isShutDown
             ? nil : talk.readings.latest.nextStale(after: loop.now, staleAfter: states.machine.timing.staleAfter)

@@ -118,10 +118,16 @@ final class LinkClaim {
     /// Whether only reading is allowed, because a `strict` lease was not renewed for too long.
     func isInJeopardy(at now: MonotonicTime) -> Bool { strictPermit.map { now >= $0.jeopardyAt } ?? false }
 
-    private var strictPermit: LeasePermit? {
-        guard case .leased(let permit)? = permission, permit.terms.policy == .strict else { return nil }
+    /// Time at which meterd switches off what a meter supplies: a second before the lease is lost, because a `strict`
+    /// lease allows nothing afterwards; nil without a lease.
+    var supplyEnd: MonotonicTime? { permit.map { $0.hardStopAt - .seconds(1) } }
+
+    private var permit: LeasePermit? {
+        guard case .leased(let permit)? = permission else { return nil }
         return permit
     }
+
+    private var strictPermit: LeasePermit? { permit.flatMap { $0.terms.policy == .strict ? $0 : nil } }
 }
 
 extension LinkRefusal {

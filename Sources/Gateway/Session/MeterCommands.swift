@@ -65,7 +65,7 @@ final class MeterCommands {
                 .notConnected, "\(id) is \(states.machine.state.rawValue), so it takes no command",
                 next: "meterctl connect \(id)")
         }
-        guard !line.isInJeopardy else { throw .jeopardy(id, "\(command) is not sent") }
+        guard line.allows(command) else { throw .jeopardy(id, "\(command) is not sent") }
         let bytes: [UInt8]
         do throws(CodecError) {
             bytes = try line.encode(command)
@@ -88,7 +88,7 @@ final class MeterCommands {
             if let deadline, states.now >= deadline {
                 throw GatewayError(.timedOut, "\(command) expired while \(id) was busy", next: "try again")
             }
-            guard !line.isInJeopardy else { throw .jeopardy(id, "\(command) is not sent") }
+            guard line.allows(command) else { throw .jeopardy(id, "\(command) is not sent") }
             throw GatewayError(.notConnected, "the link was lost before \(command) was sent", next: "try again")
         }
     }
@@ -129,7 +129,7 @@ final class MeterCommands {
 
     func sendNext(at now: MonotonicTime) {
         guard let next = queue.next() else { return }
-        guard !line.isInJeopardy, next.deadline.map({ now < $0 }) ?? true else { return queue.drop(next) }
+        guard line.allows(next.command), next.deadline.map({ now < $0 }) ?? true else { return queue.drop(next) }
         line.send(next.command, next.bytes)
         readBacks.sent(next.command)
         states.logger.info("command sent", metadata: ["command": "\(next.command)"])

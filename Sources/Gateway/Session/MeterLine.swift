@@ -1,4 +1,5 @@
 import Domain
+import Logging
 import MeterCodec
 
 /// A meter's links, driver and current channel. All bytes go out through `send`.
@@ -84,6 +85,22 @@ final class MeterLine {
     }
 
     var isInJeopardy: Bool { claim.isInJeopardy(at: states.now) }
+
+    /// Whether the lease allows this command now.
+    func allows(_ command: MeterCommand) -> Bool {
+        let isOver = command.kind.consequence == .supplies && claim.supplyEnd.map { states.now >= $0 } ?? false
+        return !isInJeopardy && !isOver
+    }
+
+    /// Time at which the meter's supply must be off; nil while it is off.
+    var supplyEnd: MonotonicTime? { driver?.isSupplying == true ? claim.supplyEnd : nil }
+
+    /// Switches off the meter's supply before its lease is lost.
+    func endSupply() {
+        guard let end = supplyEnd, states.now >= end else { return }
+        send(driver?.endSupply() ?? [])
+        states.logger.warning("supply switched off", metadata: ["cause": "the lease could not be renewed"])
+    }
 
     // MARK: Model and driver
 

@@ -22,6 +22,8 @@ const WORDS = {
   "load-current": { word: "Set the current", number: "Current in mA, in tens", warning: "A load that is on draws the new current at once." },
   "load-cutoff": { word: "Set the cut-off", number: "Cut-off voltage in mV, in tens", warning: "Below it the load switches itself off; a battery that is drained too far is spoiled." },
   "load-timer": { word: "Set the timer", number: "Minutes; 0 for none", warning: "The load switches itself off after so long; without a timer only its cut-off does." },
+  "source-voltage": { word: "Supply a voltage", number: "Voltage in mV", warning: "The device that is connected gets the voltage that you enter next, at once. Too much destroys it." },
+  "source-off": { word: "Supply off" },
   "price": { word: "Set the price", number: "Price of a kWh in hundredths" },
   "clear-energy": { word: "Clear energy", warning: "The meter’s energy is gone for good." },
   "clear-charge": { word: "Clear charge", warning: "The meter’s charge is gone for good." },
@@ -32,7 +34,7 @@ const WORDS = {
 
 const CONSEQUENCES = {
   destroys: "What it takes away is gone for good.", switches: "It may switch a current on or off.",
-  draws: "More current may be drawn from what is connected.",
+  draws: "More current may be drawn from what is connected.", supplies: "It puts a voltage on what is connected.",
 };
 
 /** A command of the API with its words. One without words of its own is called as the API calls it. */

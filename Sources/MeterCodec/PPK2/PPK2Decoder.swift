@@ -16,8 +16,11 @@ package struct PPK2Decoder: BufferedFrameDecoder {
     /// Readings a second, one of `rates`. A change takes effect with the next window.
     package var rate: Int
     private var metadata: PPK2Metadata?
+    /// Voltage that the PPK2 was told to supply, in millivolts; nil as an ammeter or while the output is off. The
+    /// offsets of the ranges depend on it.
+    var source_mV: Int? { didSet { metadata?.regulate(to: source_mV) } }
     private var filter = PPK2SpikeFilter()
-    /// Whether the next waiting byte begins a sample. If false, the decoder searches.
+    /// Whether the next waiting byte begins a sample. If false, the decoder looks for samples or metadata.
     private var isInStep = false
     /// Counter of the next sample; nil before the first one.
     private var expected: UInt32?
@@ -101,6 +104,7 @@ package struct PPK2Decoder: BufferedFrameDecoder {
 
     private mutating func takeWindow() -> DecodeStep {
         buffer.take(windowBytes)
+        window.source_mV = source_mV
         defer { (window, windowBytes) = (PPK2Window(), 0) }
         return .frame(.other(window))
     }
@@ -185,6 +189,7 @@ package struct PPK2Decoder: BufferedFrameDecoder {
         }
         buffer.take(length)
         (metadata, filter, expected, index) = (found, PPK2SpikeFilter(), nil, 0)
+        metadata?.regulate(to: source_mV)
         return .frame(.other(found))
     }
 }

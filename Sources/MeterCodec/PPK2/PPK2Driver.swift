@@ -1,24 +1,32 @@
 package import Domain
 
-/// Driver of a PPK2 as an ammeter (Docs/Protocols/PPK2.md#conversation).
+/// Driver of a PPK2 (Docs/Protocols/PPK2.md#conversation).
 ///
 /// The PPK2 sends 100,000 samples a second from the start request until the stop request. The driver combines them into
-/// readings at the wanted rate; the default is ten a second. Without readings, it repeats all requests, one per poll.
+/// readings at the wanted rate; the default is ten a second. It begins as an ammeter; only the command `source-voltage`
+/// makes it a source. Without readings, it makes the PPK2 an ammeter again, with one request per poll.
 package struct PPK2Driver: MeterDriver {
     package let profile: MeterProfile
     private var decoder: PPK2Decoder
     private var requests: ArraySlice<PPK2Request> = []
     private var silentPolls = 0
     private var isSampling = false
+    /// Voltage of the supply in millivolts; nil while it is off. Set when the first request for it is sent.
+    private var supply: Int?
+    /// Whether the pending `requests` make the PPK2 a source. Samples do not cancel these.
+    private var isSwitching = false
 
     private static let usualRate = 10
     /// Number of polls without a reading after which the conversation begins anew.
-    private static let silenceMax = 3
+    private static let silenceMax = 15
 
-    package init(model: ModelName) {
+    /// - Parameter voltageMax: greatest voltage that the user allows, in millivolts; nil for no supply.
+    package init(model: ModelName, voltageMax: Int? = nil) {
+        let voltages = PPK2Request.voltages
+        let source = voltageMax.map { [MeterProfile.CommandRule(.sourceVoltage, voltages.lowerBound...$0)] }
         profile = MeterProfile(
-            model: model, rhythm: .push(expected: .milliseconds(100), keepAlive: .milliseconds(500)),
-            answerTimeout: .seconds(1), rates: PPK2Decoder.rates)
+            model: model, rhythm: .push(expected: .milliseconds(100), keepAlive: .milliseconds(100)),
+            answerTimeout: .seconds(1), commands: (source ?? []) + [.init(.sourceOff)], rates: PPK2Decoder.rates)
         decoder = PPK2Decoder(rate: Self.usualRate)
     }
 
@@ -31,18 +39,20 @@ package struct PPK2Driver: MeterDriver {
 
     package mutating func opening() -> [Outgoing] {
         _ = decoder.reset()
-        (requests, silentPolls, isSampling) = ([], 0, false)
-        return PPK2Request.allCases.map { Outgoing($0.bytes, pause: $0.pause) }
+        (requests, silentPolls, isSampling, isSwitching, supply) = ([], 0, false, false, nil)
+        return PPK2Request.ammeterConversation.map { Outgoing($0.bytes, pause: $0.pause) }
     }
 
     package mutating func poll() -> [UInt8] {
         silentPolls += 1
         if requests.isEmpty, silentPolls > Self.silenceMax {
-            requests = PPK2Request.allCases[...]
-            isSampling = false
+            requests = ((supply == nil ? [] : [.disconnectDevice]) + PPK2Request.ammeterConversation)[...]
+            (isSampling, supply, decoder.source_mV) = (false, nil, nil)
         }
         guard let request = requests.popFirst() else { return [] }
         silentPolls = 0
+        isSwitching = isSwitching && !requests.isEmpty
+        if case .regulator(let millivolts) = request { decoder.source_mV = millivolts }
         return request.bytes
     }
 
@@ -54,13 +64,51 @@ package struct PPK2Driver: MeterDriver {
             handle(event)
         }
         guard hasReading else { return }
-        (requests, silentPolls, isSampling) = ([], 0, true)
+        (silentPolls, isSampling) = (0, true)
+        if !isSwitching { requests = [] }
     }
 
-    /// Stops the samples. The measured device stays connected, because without the PPK2 in its path it has no supply.
+    // MARK: Source
+
+    /// The bytes do not depend on the mode, which may change before they are sent.
+    package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
+        if command.kind == .sourceVoltage, !profile.commands.contains(where: { $0.kind == .sourceVoltage }) {
+            throw .noVoltageLimit
+        }
+        try profile.validate(command)
+        guard case .sourceVoltage = command.kind, let millivolts = command.number else {
+            return PPK2Request.disconnectDevice.bytes
+        }
+        return PPK2Request.regulator(millivolts).bytes
+    }
+
+    package mutating func sent(_ command: MeterCommand) {
+        guard command.kind == .sourceVoltage, let millivolts = command.number else {
+            (requests, isSwitching, supply, decoder.source_mV) = ([], false, nil, nil)
+            return
+        }
+        if supply == nil || isSwitching {
+            (requests, isSwitching) = (PPK2Request.sourceConversation(millivolts)[...], true)
+        } else {
+            decoder.source_mV = millivolts
+        }
+        supply = millivolts
+    }
+
+    package var isSupplying: Bool { supply != nil }
+
+    package mutating func endSupply() -> [UInt8] {
+        sent(MeterCommand(.sourceOff))
+        return PPK2Request.disconnectDevice.bytes
+    }
+
+    /// Stops the samples, and the supply. An ammeter's device stays connected, because without the PPK2 in its path it
+    /// has no supply.
     package mutating func closing() -> [Outgoing] {
         isSampling = false
-        return [Outgoing(PPK2Request.stop.bytes, pause: PPK2Request.stop.pause)]
+        let requests: [PPK2Request] = isSupplying ? [.disconnectDevice, .stop] : [.stop]
+        _ = endSupply()
+        return requests.map { Outgoing($0.bytes, pause: $0.pause) }
     }
 
     package mutating func discardPartial() -> Int { decoder.reset() }

@@ -10,14 +10,17 @@ extension ModelName {
 
 /// Nordic's Power Profiler Kit II (Docs/Protocols/PPK2.md).
 package struct PPK2Family: FamilyDescription {
-    package init() {}
+    /// Greatest voltage that a PPK2 may supply, in millivolts; nil for none.
+    let voltageMax: Int?
+
+    package init(voltageMax: Int? = nil) { self.voltageMax = voltageMax }
 
     package var family: MeterFamily { .ppk2 }
     package var models: [ModelName] { [.ppk2] }
 
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         switch transport {
-        case .serial: PPK2Driver(model: model)
+        case .serial: PPK2Driver(model: model, voltageMax: voltageMax)
         case .hid, .bulk, .network, .ble, .spp, .computed: nil
         }
     }

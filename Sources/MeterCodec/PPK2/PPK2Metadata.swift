@@ -10,7 +10,7 @@ package struct PPK2Metadata: FrameContent {
 
     /// Voltage of the PPK2's own regulator in millivolts, from which the offsets of its ranges are computed.
     package let supply_mV: Double
-    package let ranges: InlineArray<5, PPK2Range>
+    package private(set) var ranges: InlineArray<5, PPK2Range>
     /// Number of calibration values that the text lacks, so that the maker's nominal ones are used.
     package let missingCount: Int
     private let isCalibrated: Bool?
@@ -55,6 +55,12 @@ package struct PPK2Metadata: FrameContent {
         hardware = values["HW"].map { String($0) }
     }
 
+    /// Computes the offsets for another voltage of the regulator; nil for the same.
+    package mutating func regulate(to millivolts: Int?) {
+        guard let millivolts else { return }
+        for index in 0..<5 { ranges[index].regulate(to: Double(millivolts) / 1000) }
+    }
+
     package var model: ModelName? { .ppk2 }
     package func forEachReading(_ body: (Reading) -> Void) {}
     package var device: DeviceInfo? { DeviceInfo(model: .ppk2, hardware: hardware) }
@@ -77,8 +83,11 @@ package struct PPK2Range: Hashable, Sendable {
     private var step = 0.0
     private var squareGain = 0.0
     private var gain = 0.0
-    private var constant = 0.0
+    private var slope = 0.0
+    private var zeroConstant = 0.0
     private var userGain = 0.0
+    /// Offset in amperes at the regulator's voltage, kept because each sample needs it.
+    private var constant = 0.0
 
     /// Nominal shunt resistances in ohms, for a PPK2 that does not report its own (the same in all three sources).
     static let nominalResistances = [1031.64, 101.65, 10.15, 0.94, 0.043]
@@ -100,9 +109,12 @@ package struct PPK2Range: Hashable, Sendable {
         step = Self.converterStep / resistance
         self.squareGain = squareGain
         self.gain = gain
+        (self.slope, zeroConstant) = (slope, constant)
         self.constant = slope * supply + constant
         self.userGain = userGain
     }
+
+    mutating func regulate(to volts: Double) { constant = slope * volts + zeroConstant }
 
     /// Returns the current in amperes. One unit of the 14-bit `converter` value is four steps.
     @inline(__always)

@@ -73,6 +73,9 @@ package struct PPK2Window: FrameContent {
     /// Number of samples in a full window; 0 before the window begins.
     private(set) var length = 0
 
+    /// Voltage in millivolts that the PPK2 was told to supply; it does not measure it.
+    var source_mV: Int?
+
     /// Accepted currents in amperes. A PPK2 measures up to 1 A in one direction; noise may be below zero.
     package static let currents = -0.1...1.5
 
@@ -110,7 +113,7 @@ package struct PPK2Window: FrameContent {
     }
 
     /// Returns a reading of a current in amperes, rounded to a nanoampere: a PPK2 resolves 0.1 to 0.2 µA. There is no
-    /// voltage, because an ammeter does not measure it.
+    /// voltage, because a PPK2 does not measure it.
     private static func reading(_ current: Double) -> Reading {
         var reading = Reading()
         reading[.current] = (current * 1e9).rounded() / 1e9 + 0
@@ -119,5 +122,6 @@ package struct PPK2Window: FrameContent {
 
     package var details: [FrameDetail] {
         [FrameDetail("samples", .integer(count)), FrameDetail("lost_samples", .integer(lost))]
+            + (source_mV.map { [.told("source_mV", .integer($0))] } ?? [])
     }
 }

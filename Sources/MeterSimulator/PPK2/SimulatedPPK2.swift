@@ -9,9 +9,11 @@ package struct SimulatedPPK2: SimulatedMeter {
     package let model = ModelName.ppk2
     package var faults = SimulatorFaults.none
     private let load: ElectricalLoad
-    private let ranges: InlineArray<5, PPK2Range>
-    private var isAmmeter = false
+    private var calibration: PPK2Metadata?
     private var isConnected = false
+    /// The published metadata are those of a source (`mode: 2`).
+    private var isSource = true
+    private var voltage = 3741
     private var isSampling = false
     private var next = Duration.zero
     private var counter: UInt32 = 0
@@ -24,72 +26,61 @@ package struct SimulatedPPK2: SimulatedMeter {
 
     /// Metadata of a real PPK2 (hdoordt/ppk2-rs src/types.rs).
     package static let metadata = Array(
-        """
-        Calibrated: 0
-        R0: 1003.3506
-        R1: 101.5865
-        R2: 10.3027
-        R3: 0.9636
-        R4: 0.0564
-        GS0: 0.0000
-        GS1: 112.7890
-        GS2: 18.0115
-        GS3: 2.4217
-        GS4: 0.0729
-        GI0: 1.0000
-        GI1: 0.9695
-        GI2: 0.9609
-        GI3: 0.9519
-        GI4: 0.9582
-        O0: 112.9420
-        O1: 75.4627
-        O2: 64.6020
-        O3: 50.4983
-        O4: 87.2177
-        VDD: 3741
-        HW: 9173
-        mode: 2
-        S0: 0.000000048
-        S1: 0.000000596
-        S2: 0.000005281
-        S3: 0.000062577
-        S4: 0.002940743
-        I0: -0.000000104
-        I1: -0.000001443
-        I2: 0.000036439
-        I3: -0.000374119
-        I4: -0.009388455
-        UG0: 1.00
-        UG1: 1.00
-        UG2: 1.00
-        UG3: 1.00
-        UG4: 1.00
-        IA: 56
-        END
+        [
+            "Calibrated: 0\n",
+            lines("R", "1003.3506 101.5865 10.3027 0.9636 0.0564"),
+            lines("GS", "0.0000 112.7890 18.0115 2.4217 0.0729"),
+            lines("GI", "1.0000 0.9695 0.9609 0.9519 0.9582"),
+            lines("O", "112.9420 75.4627 64.6020 50.4983 87.2177"),
+            "VDD: 3741\nHW: 9173\nmode: 2\n",
+            lines("S", "0.000000048 0.000000596 0.000005281 0.000062577 0.002940743"),
+            lines("I", "-0.000000104 -0.000001443 0.000036439 -0.000374119 -0.009388455"),
+            lines("UG", "1.00 1.00 1.00 1.00 1.00"),
+            "IA: 56\nEND\n",
+        ].joined().utf8)
 
-        """.utf8)
+    private static func lines(_ key: String, _ values: String) -> String {
+        values.split(separator: " ").enumerated().map { "\(key)\($0): \($1)\n" }.joined()
+    }
 
     package init(load: ElectricalLoad = ElectricalLoad(startCurrent: 0.02)) {
         self.load = load
-        let metadata = Self.metadata.withUnsafeBytes { PPK2Metadata($0) }
-        ranges = metadata?.ranges ?? InlineArray(repeating: PPK2Range())
+        calibration = Self.metadata.withUnsafeBytes { PPK2Metadata($0) }
     }
 
     package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
         var rest = bytes[...]
         var written: [[UInt8]] = []
-        while let request = PPK2Request.allCases.first(where: { rest.starts(with: $0.bytes) }) {
+        while let request = Self.request(rest) {
             rest = rest.dropFirst(request.bytes.count)
             switch request {
             case .stop: isSampling = false
             case .metadata: push(Self.metadata, &written)
-            case .ammeter: isAmmeter = true
+            case .ammeter: isSource = false
+            case .source: isSource = true
+            case .regulator(let millivolts):
+                voltage = millivolts
+                calibration?.regulate(to: millivolts)
             case .connectDevice: isConnected = true
+            case .disconnectDevice: isConnected = false
             case .start: (isSampling, next) = (true, time + Self.blockLength)
             }
         }
         return written
     }
+
+    private static func request(_ bytes: ArraySlice<UInt8>) -> PPK2Request? {
+        if bytes.first == 0x0D, bytes.count >= 3 {
+            return .regulator(Int(bytes[bytes.startIndex + 1]) << 8 | Int(bytes[bytes.startIndex + 2]))
+        }
+        let requests: [PPK2Request] = [
+            .stop, .metadata, .ammeter, .source, .connectDevice, .disconnectDevice, .start,
+        ]
+        return requests.first { bytes.starts(with: $0.bytes) }
+    }
+
+    /// Voltage in millivolts that the PPK2 supplies; nil as an ammeter, or while the output is off.
+    package var supplied_mV: Int? { isSource && isConnected ? voltage : nil }
 
     package mutating func due(at time: Duration) -> [[UInt8]] {
         guard isSampling else { return [] }
@@ -108,7 +99,7 @@ package struct SimulatedPPK2: SimulatedMeter {
 
     package var nextDue: Duration? { isSampling ? next : nil }
 
-    package mutating func powerCycle() { (isAmmeter, isConnected, isSampling, counter) = (false, false, false, 0) }
+    package mutating func powerCycle() { (isSource, isConnected, isSampling, counter) = (true, false, false, 0) }
 
     private mutating func push(_ bytes: [UInt8], _ written: inout [[UInt8]]) {
         sent += 1
@@ -118,10 +109,10 @@ package struct SimulatedPPK2: SimulatedMeter {
     private mutating func block(at time: Duration) -> [UInt8] {
         let number = time.wholeSteps(of: Self.blockLength)
         var current = 0.0
-        if isAmmeter, isConnected {
+        if isConnected {
             current = load.state(step: number, length: 0.005).current * (number.isMultiple(of: 20) ? 1 : 0.001)
         }
-        let (range, converter) = Self.reached(current, ranges)
+        let (range, converter) = Self.reached(current, calibration?.ranges ?? InlineArray(repeating: PPK2Range()))
         var counter = counter
         let length = Self.samplesPerBlock * PPK2Sample.length
         let block = [UInt8](unsafeUninitializedCapacity: length) { bytes, count in

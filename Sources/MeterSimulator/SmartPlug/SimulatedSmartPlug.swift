@@ -62,7 +62,7 @@ package struct SimulatedSmartPlug: Sendable {
         _ message: BrokerMessage, at time: Duration, _ wall: WallTime
     ) -> [BrokerMessage] {
         guard preset == .tasmotaTelemetry, message.topic.lowercased() == "cmnd/\(topic)/status".lowercased(),
-            message.text.trimmingBlanks == "10"
+            message.text.filter({ $0 != " " }) == "10"
         else { return [] }
         for bytes in board.receive(SmartPlugFamily.lines(of: board.model).request, at: time) { _ = take(bytes) }
         return [BrokerMessage("stat/\(topic)/STATUS10", "{\"StatusSNS\":{\(tasmotaMembers(wall))}}")]
@@ -100,6 +100,19 @@ package struct SimulatedSmartPlug: Sendable {
     }
 }
 
-extension String {
-    fileprivate var trimmingBlanks: String { filter { $0 != " " } }
+package struct SmartPlugSimulator: FamilySimulator {
+    package init() {}
+
+    package var family: MeterFamily { .smartPlug }
+
+    /// Simulates the driver's input: lines of JSON. `SimulatedSmartPlug` turns them into a device's messages.
+    package func meter(
+        _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
+    ) -> any SimulatedMeter {
+        // Usual load: a lamp at mains voltage.
+        let usual = ElectricalLoad(supply: 231, startCurrent: 0.26, halfLife: 86_400, seed: options.seed)
+        return SimulatedBoard(
+            model: model, SmartPlugFamily.lines(of: model), load: options.load(usual: usual),
+            period: options.refresh ?? .seconds(1))
+    }
 }

@@ -8,8 +8,8 @@ struct Command: AsyncParsableCommand {
         abstract: "Send a command to a meter.",
         discussion: """
             Commands: \(MeterCommand.Kind.allCases.map(\.rawValue).joined(separator: ", ")). If the model lacks the \
-            command, meterctl lists the commands of the model. Commands that clear a counter or may switch a load ask \
-            for confirmation.
+            command, meterctl lists the commands of the model. Commands that clear a counter, may switch a load or \
+            supply a voltage ask for confirmation.
 
             A command is sent once, now. To send it again at each connect, use the setting with the same effect, if \
             there is one: meterctl set bench brightness=3.
@@ -53,6 +53,7 @@ struct Command: AsyncParsableCommand {
         case .switches: "send \(command) to \(meter), which on a load switches it on or off"
         case .draws:
             "send \(command) to \(meter), after which more current may be drawn from what is connected to it"
+        case .supplies: "send \(command) to \(meter), which puts that voltage on the device connected to it"
         case nil: nil
         }
     }

@@ -13,11 +13,9 @@ func runSmartPlug(_ plug: SimulatedSmartPlug, over broker: MosquittoLink.Setting
     let port = SmartPlugPort(plug, over: broker, on: loop)
     await port.plugIn()
     Terminal.line(plug.topic)
-    Terminal.talk("publishes at \(broker.address); in meterd.toml:")
-    for line in ["[mqtt]", "url = \"\(broker.address)\"", "[[mqtt.meter]]", "preset = \"\(plug.preset.rawValue)\""] {
-        Terminal.talk(line)
-    }
-    Terminal.talk("topic = \"\(plug.topic)\"")
+    Terminal.talk(
+        "publishes at \(broker.address); in meterd.toml:\n[mqtt]\nurl = \"\(broker.address)\"", linesKept: true)
+    Terminal.talk("[[mqtt.meter]]\npreset = \"\(plug.preset.rawValue)\"\ntopic = \"\(plug.topic)\"", linesKept: true)
     await untilStopped { line in
         switch try PortOrder(line) {
         case nil: break

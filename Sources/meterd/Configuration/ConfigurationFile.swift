@@ -85,7 +85,11 @@ struct ConfigurationFile {
         for table in try tables(of: "mqtt.meter", max: keys.smartPlugsMax) {
             try configuration.add(smartPlug: table)
         }
-        for (name, table) in try named("meter", max: 32) { try configuration.add(computed: name, table) }
+        let computed = try named("meter", max: 32, beside: ["max-voltage"])
+        var voltageMax: Int?
+        try read("meter", keys.meter, tables: computed.map(\.name), into: &voltageMax)
+        if let voltageMax { configuration.catalogue = configuration.catalogue.supplying(upTo: voltageMax) }
+        for (name, table) in computed { try configuration.add(computed: name, table) }
         try configuration.checkFormulas()
     }
 

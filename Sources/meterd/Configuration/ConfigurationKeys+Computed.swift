@@ -9,6 +9,15 @@ struct ComputedKeys: Sendable {
 }
 
 extension ConfigurationKeys {
+    /// Greatest voltage in millivolts that a meter may supply; nil for none.
+    static let meter = ConfigurationTable<Int?>(
+        "meter", "All meters.", defaults: nil,
+        keys: [
+            .init(
+                "max-voltage", optional: \.self, .voltage(PPK2Request.voltages), example: #""3.6V""#,
+                "Greatest voltage that a meter may be told to supply (PPK2), {range}; none by default.")
+        ])
+
     static let computed = ConfigurationTable(
         "meter", heading: "[meter.losses]",
         "A meter computed from others (Docs/Meters/COMPUTED.md). Up to 32, each under its name.",
@@ -51,6 +60,21 @@ extension Configuration {
                     "meter.\(name).formula names \(operand.meter.quoted), which is computed itself",
                     next: "name the meters that measure")
             }
+        }
+    }
+}
+
+extension ConfigurationType<Int> {
+    /// A voltage in millivolts.
+    fileprivate static func voltage(_ legal: ClosedRange<Int>) -> Self {
+        let text: @Sendable (Int) -> String = { "\(Double($0) / 1000)V" }
+        let range = "\(text(legal.lowerBound)) to \(text(legal.upperBound))"
+        return .parsed("a voltage from \(range), such as \"3.6V\"", range: range, write: text) { words in
+            guard words.hasSuffix("V"), let volts = Double(amount: words.filter { $0 != " " }, unit: "V") else {
+                return nil
+            }
+            let millivolts = (volts * 1000).rounded()
+            return Double(legal.lowerBound)...Double(legal.upperBound) ~= millivolts ? Int(millivolts) : nil
         }
     }
 }

@@ -13,19 +13,12 @@ struct SmartPlugKeys: Sendable {
     var name: String?
     var connects = true
     var maxAge = SmartPlugDescription.maxAgeDefault
-    var values: [Quantity: Place] = [:]
+    /// Places of the quantities. An empty topic stands for the meter's topic.
+    var values: [Quantity: SmartPlugDescription.Value] = [:]
     var availability: String?
     var online: String?
     var offline: String?
     var time: String?
-
-    /// Topic, path and unit of a quantity in MQTT messages.
-    struct Place: Hashable, Sendable {
-        /// MQTT topic; nil for the meter's topic.
-        var topic: String?
-        var path: String
-        var unit = ScaledUnit()
-    }
 }
 
 extension ConfigurationKeys {
@@ -104,11 +97,11 @@ extension ConfigurationType<String> {
     }
 }
 
-extension ConfigurationType<SmartPlugKeys.Place> {
+extension ConfigurationType<SmartPlugDescription.Value> {
     fileprivate static func place(of quantity: Quantity) -> Self {
         Self(
             read: { entry throws(ConfigurationError) in
-                if case .text(let path) = entry.value { return SmartPlugKeys.Place(path: path) }
+                if case .text(let path) = entry.value { return .init(quantity, topic: "", path: path.steps) }
                 let members = try entry.table("a place in quotes, or a table { path = \"…\", unit = \"…\" }")
                 for name in members.keys.sorted() where !["path", "unit", "factor", "topic"].contains(name) {
                     throw ConfigurationError(
@@ -119,7 +112,7 @@ extension ConfigurationType<SmartPlugKeys.Place> {
                     guard let value = members[name] else { return nil }
                     return try ConfigurationEntry(key: "\(entry.key).\(name)", value: value).text()
                 }
-                var place = SmartPlugKeys.Place(path: try text("path") ?? "")
+                var place = Value(quantity, topic: "", path: try text("path")?.steps ?? [])
                 if let topic = members["topic"] {
                     place.topic = try ConfigurationType<String>.topicName.read(
                         ConfigurationEntry(key: "\(entry.key).topic", value: topic))
@@ -207,13 +200,8 @@ extension Configuration {
     private static func described(
         _ keys: SmartPlugKeys, _ topic: String, _ place: String
     ) throws(ConfigurationError) -> SmartPlugDescription {
-        let values = SmartPlugFamily.quantities.compactMap { quantity in
-            keys.values[quantity].map { value in
-                SmartPlugDescription.Value(
-                    quantity, topic: value.topic ?? topic, path: value.path.split(separator: ".").map(String.init),
-                    unit: value.unit)
-            }
-        }
+        var values = SmartPlugFamily.quantities.compactMap { keys.values[$0] }
+        for index in values.indices where values[index].topic.isEmpty { values[index].topic = topic }
         guard values.contains(where: { [.voltage, .current, .power, .energy].contains($0.quantity) }) else {
             throw ConfigurationError(
                 "\(place) has neither a preset nor a voltage, current, power or energy",
@@ -227,7 +215,11 @@ extension Configuration {
         plug.availability = keys.availability.map {
             .init(topic: $0, online: keys.online ?? "online", offline: keys.offline ?? "offline")
         }
-        plug.timePath = keys.time.map { $0.split(separator: ".").map(String.init) }
+        plug.timePath = keys.time?.steps
         return plug
     }
+}
+
+extension String {
+    fileprivate var steps: [String] { split(separator: ".").map(String.init) }
 }

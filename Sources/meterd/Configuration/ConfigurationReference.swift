@@ -23,7 +23,7 @@ enum ConfigurationReference {
             ConfigurationKeys.influx.block, ConfigurationKeys.notify.block, ConfigurationKeys.notifyProgram,
             ConfigurationKeys.store.block, ConfigurationKeys.backup.block, ConfigurationKeys.model,
             ConfigurationKeys.port.block, ConfigurationKeys.rawPort, ConfigurationKeys.board.block,
-            ConfigurationKeys.computed.block, ConfigurationKeys.smartPlug.block,
+            ConfigurationKeys.meter.block, ConfigurationKeys.computed.block, ConfigurationKeys.smartPlug.block,
         ] + ConfigurationKeys.otherSmartPlugs
 
     /// - Parameter isSwitchedOff: whether to comment out each key and table.

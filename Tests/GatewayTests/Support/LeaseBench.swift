@@ -100,9 +100,10 @@ struct LeaseHost {
 
     /// A session with a meter that is already plugged in.
     func pluggedIn(
-        _ model: ModelName = .um25c, id: MeterID = .um, at path: String = .port, isWanted: Bool = true
+        _ model: ModelName = .um25c, id: MeterID = .um, at path: String = .port, isWanted: Bool = true,
+        catalogue: MeterCatalogue = .standard
     ) async throws -> DeviceSession {
-        try await host.pluggedIn(model, id: id, at: path, isWanted: isWanted, gate: keeper)
+        try await host.pluggedIn(model, id: id, at: path, isWanted: isWanted, gate: keeper, catalogue: catalogue)
     }
 
     /// Kills the process: nothing is closed, released or reported.

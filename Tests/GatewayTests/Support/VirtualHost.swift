@@ -42,11 +42,12 @@ struct VirtualHost {
     /// A session of a meter that is not plugged in yet.
     func session(
         _ model: ModelName?, id: MeterID = .um, isWanted: Bool = true, settings: [String: String] = [:],
-        gate: (any LinkGate)? = nil
+        gate: (any LinkGate)? = nil, catalogue: MeterCatalogue = .standard
     ) -> DeviceSession {
         DeviceSession(
-            id: id, model: model, isWanted: isWanted, settings: MeterSettings(stored: settings), loop: loop,
-            opener: links, track: recorder.track(for: id), counting: counts.track(for: id), log: happened,
+            id: id, model: model, isWanted: isWanted, settings: MeterSettings(stored: settings),
+            catalogue: catalogue, loop: loop, opener: links, track: recorder.track(for: id),
+            counting: counts.track(for: id), log: happened,
             rng: SplitMix64(seed: 7),
             logger: log.logger,
             gate: gate)
@@ -55,10 +56,10 @@ struct VirtualHost {
     /// A session whose meter is already plugged in.
     func pluggedIn(
         _ model: ModelName, id: MeterID = .um, at path: String = .port, isWanted: Bool = true,
-        settings: [String: String] = [:], gate: (any LinkGate)? = nil
+        settings: [String: String] = [:], gate: (any LinkGate)? = nil, catalogue: MeterCatalogue = .standard
     ) async throws -> DeviceSession {
         links.plug(try #require(SimulatorCatalogue.standard.meter(model)), at: path)
-        let session = session(model, id: id, isWanted: isWanted, settings: settings, gate: gate)
+        let session = session(model, id: id, isWanted: isWanted, settings: settings, gate: gate, catalogue: catalogue)
         await session.appeared(.of(model, id: id, at: path))
         return session
     }

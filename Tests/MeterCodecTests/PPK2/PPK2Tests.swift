@@ -191,11 +191,88 @@ struct PPK2Tests {
     @Test func silentPPK2_isAskedAgain_aRequestAPoll() {
         var driver = PPK2Driver(model: .ppk2)
         _ = driver.opening()
-        #expect((0..<8).map { _ in driver.poll() } == [[], [], []] + Self.conversation)
-        #expect((0..<4).map { _ in driver.poll() } == [[], [], [], [0x07]])
+        #expect(polls(&driver, 20) == Self.silence + Self.conversation)
+        #expect(polls(&driver, 16) == Self.silence + [[0x07]])
         // Samples end it.
         _ = talk(&driver, Self.metadata + samples(0..<10_000))
-        #expect((0..<4).map { _ in driver.poll() } == [[], [], [], [0x07]])
+        #expect(polls(&driver, 16) == Self.silence + [[0x07]])
+    }
+
+    // MARK: Source
+
+    private static let silence = [[UInt8]](repeating: [], count: 15)
+
+    private func polls(_ driver: inout PPK2Driver, _ count: Int) -> [[UInt8]] {
+        (0..<count).map { _ in driver.poll() }
+    }
+
+    /// Sends a command as a session does.
+    private func send(_ kind: MeterCommand.Kind, _ number: Int? = nil, to driver: inout PPK2Driver) throws -> [UInt8] {
+        let bytes = try driver.encode(MeterCommand(kind, number))
+        driver.sent(MeterCommand(kind, number))
+        return bytes
+    }
+
+    /// The order of the maker's program: the output is off until mode and voltage are set.
+    @Test func source_suppliesTheVoltage_untilItIsEnded() throws {
+        var driver = PPK2Driver(model: .ppk2, voltageMax: 3600)
+        _ = driver.opening()
+        #expect(try send(.sourceVoltage, 3300, to: &driver) == [0x0D, 0x0C, 0xE4])
+        #expect(driver.isSupplying)
+        // What was on its way does not end the change.
+        _ = talk(&driver, Self.metadata + samples(0..<10_000))
+        let conversation: [[UInt8]] = [[0x07], [0x0C, 0], [0x19], [0x11, 2], [0x0D, 0x0C, 0xE4], [0x0C, 1], [0x06]]
+        #expect(polls(&driver, 8) == conversation + [[]])
+        var details: [FrameDetail] = []
+        driver.receive(Self.metadata + samples(0..<10_000)) { event in
+            if case .frame(let frame) = event { details = frame.content.details }
+        }
+        #expect(details.last == FrameDetail("source_mV", .integer(3300)))
+        // While it is on, another voltage takes one request.
+        #expect(try send(.sourceVoltage, 1800, to: &driver) == [0x0D, 0x07, 0x08])
+        #expect(polls(&driver, 1) == [[]])
+        var other = driver
+        #expect(other.endSupply() == [0x0C, 0] && !other.isSupplying)
+        other = driver
+        #expect(other.closing().map(\.bytes) == [[0x0C, 0], [0x07]] && !other.isSupplying)
+        other = driver
+        _ = polls(&other, 14)
+        #expect(polls(&other, 6) == [[0x0C, 0]] + Self.conversation && !other.isSupplying)
+        #expect(try send(.sourceOff, to: &driver) == [0x0C, 0])
+        #expect(!driver.isSupplying && polls(&driver, 3) == [[], [], []])
+        // A change that is under way begins again with the last voltage, or ends.
+        _ = try send(.sourceVoltage, 1000, to: &driver)
+        _ = polls(&driver, 3)
+        _ = try send(.sourceVoltage, 3300, to: &driver)
+        #expect(polls(&driver, 7) == conversation)
+        _ = try send(.sourceVoltage, 1000, to: &driver)
+        _ = driver.opening()
+        #expect(!driver.isSupplying && polls(&driver, 3) == [[], [], []])
+    }
+
+    private static let refusals: [(voltageMax: Int?, number: Int?, error: CodecError)] = [
+        (nil, 3300, .noVoltageLimit),
+        (3600, 3601, .commandNumber(MeterCommand(.sourceVoltage, 3601), legal: 800...3600)),
+        (3600, 799, .commandNumber(MeterCommand(.sourceVoltage, 799), legal: 800...3600)),
+        (5000, nil, .commandNumber(MeterCommand(.sourceVoltage), legal: 800...5000)),
+    ]
+
+    @Test(arguments: refusals)
+    func voltageThatIsNotAllowed_isRefused(voltageMax: Int?, number: Int?, error: CodecError) {
+        let driver = PPK2Driver(model: .ppk2, voltageMax: voltageMax)
+        #expect(throws: error) { try driver.encode(MeterCommand(.sourceVoltage, number)) }
+    }
+
+    /// Computed with ppk2-api-python from the same metadata and samples.
+    @Test(arguments: [
+        (800, 0, 27, -1.1971312216661845e-07), (1800, 1, 4000, 0.0020038307641721508),
+        (1800, 4, 700, 0.5226041614587866), (5000, 2, 900, 0.003941418116057166),
+        (5000, 4, 700, 0.5320145390587867),
+    ])
+    func offset_followsTheVoltage(millivolts: Int, range: UInt32, converter: UInt32, current: Double) throws {
+        var metadata = try #require(Self.metadata.withUnsafeBytes { PPK2Metadata($0) })
+        metadata.regulate(to: millivolts)
+        #expect(metadata.ranges[Int(range)].converter(for: current) == converter)
     }
 }
 

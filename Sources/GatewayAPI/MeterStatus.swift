@@ -109,16 +109,17 @@ package struct SamplingBody: Codable, Hashable, Sendable {
 /// Energy and charge counted by meterd.
 package struct CountedBody: Codable, Hashable, Sendable {
     package var by = "meterd"
-    /// Signed for a meter without counters: energy that flows back is subtracted.
-    package var energy_Wh: Double
-    package var charge_mAh: Double
+    /// Signed for a meter without counters: energy that flows back is subtracted. Null if the meter measures no power.
+    @NullCodable package var energy_Wh: Double?
+    /// Null if the meter measures no current.
+    @NullCodable package var charge_mAh: Double?
     /// Start of the count: the first reading, the last `reset-energy`, or the return of the meter from another host;
     /// RFC 3339.
     package var since: String
     /// Duration covered by the count, without gaps.
     package var counted_ms: Int64
 
-    package init(energy_Wh: Double, charge_mAh: Double, since: String, counted_ms: Int64) {
+    package init(energy_Wh: Double?, charge_mAh: Double?, since: String, counted_ms: Int64) {
         self.energy_Wh = energy_Wh
         self.charge_mAh = charge_mAh
         self.since = since

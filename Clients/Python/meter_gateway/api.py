@@ -180,8 +180,8 @@ class CountedBody(TypedDict):
     """Energy and charge that meterd counted for a meter: the totals that programs get. Absent before its first reading, and for another host's meter."""
 
     by: Literal["meterd"]
-    energy_Wh: float
-    charge_mAh: float
+    energy_Wh: float | None
+    charge_mAh: float | None
     since: str
     counted_ms: int
 
@@ -460,7 +460,7 @@ class ConnectRequest(TypedDict):
 class CommandRequest(TypedDict):
     """A command for the meter."""
 
-    command: Literal["next-screen", "previous-screen", "rotate", "brightness", "screen-timeout", "select-group", "next-group", "clear-group", "record-threshold", "clear-energy", "clear-charge", "clear-time", "clear-all", "setup", "enter", "plus", "minus", "price", "load-on", "load-off", "load-current", "load-cutoff", "load-timer", "reset-energy"]
+    command: Literal["next-screen", "previous-screen", "rotate", "brightness", "screen-timeout", "select-group", "next-group", "clear-group", "record-threshold", "clear-energy", "clear-charge", "clear-time", "clear-all", "setup", "enter", "plus", "minus", "price", "load-on", "load-off", "load-current", "load-cutoff", "load-timer", "source-voltage", "source-off", "reset-energy"]
     number: NotRequired[int | None]
 
 
@@ -471,7 +471,7 @@ class CommandBody(TypedDict):
     least: int | None
     greatest: int | None
     step: int | None
-    consequence: Literal["destroys", "switches", "draws"] | None
+    consequence: Literal["destroys", "switches", "draws", "supplies"] | None
     setting: str | None
     confirmed: bool
 

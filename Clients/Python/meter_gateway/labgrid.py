@@ -182,12 +182,14 @@ class MeterGatewayDriver(Driver, EnergyAnalyzerProtocol):
         span = (now - timedelta(seconds=self.seconds), now)
         stretch, readings = self.meter.stretch(*span), list(self.meter.export(*span))
         counted = self.meter.status().get("counted")
+        charge = counted["charge_mAh"] if counted else None
+        energy = counted["energy_Wh"] if counted else None
         return {
             "current": spread(stretch, readings, KEYS["current"]),
             "voltage": spread(stretch, readings, KEYS["voltage"]),
             "power": spread(stretch, readings, KEYS["power"]),
-            "charge_C": counted["charge_mAh"] * 3.6 if counted else None,
-            "energy_J": counted["energy_Wh"] * 3600 if counted else None,
+            "charge_C": None if charge is None else charge * 3.6,
+            "energy_J": None if energy is None else energy * 3600,
         }
 
     @Driver.check_active

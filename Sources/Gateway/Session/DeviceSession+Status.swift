@@ -32,7 +32,8 @@ extension DeviceSession {
         status.port = link?.display
         status.transports = transports
         status.rssi = link.flatMap { links.rssi(of: $0) }
-        if let reading = wholeReading(at: now) {
+        let reading = wholeReading(at: now)
+        if let reading {
             status.reading = ReadingBody(reading.reading)
             // A sample's time is adjusted towards the host's clock and may be slightly ahead of it.
             status.age_ms = max(0, (now - reading.time).milliseconds)
@@ -47,7 +48,7 @@ extension DeviceSession {
                 power_on_count: device.powerOnCount)
         }
         status.tariff = settings.tariff
-        status.counted = counted.flatMap { CountedBody($0) }
+        status.counted = counted.flatMap { CountedBody($0, of: reading?.reading) }
         status.told = told()
         if line.hearsPD { status.hears_pd = true }
         if case .poll? = profile?.rhythm { status.poll_interval_ms = expectedInterval?.milliseconds }
@@ -152,12 +153,14 @@ extension DeviceSession {
 }
 
 extension CountedBody {
-    fileprivate init?(_ count: EnergyCount) {
+    /// - Parameter last: the meter's last reading, which shows what it can measure. Without one, 0 counts as unknown.
+    fileprivate init?(_ count: EnergyCount, of last: Reading?) {
         guard let since = count.since else { return nil }
-        var rounded = Reading()
+        var rounded = last ?? Reading()
         count.put(into: &rounded)
+        func known(_ quantity: Quantity) -> Double? { rounded[quantity].flatMap { last == nil && $0 == 0 ? nil : $0 } }
         self.init(
-            energy_Wh: rounded[.countedEnergy] ?? 0, charge_mAh: rounded[.countedCharge] ?? 0,
+            energy_Wh: known(.countedEnergy), charge_mAh: known(.countedCharge),
             since: since.description, counted_ms: Int64(min(count.seconds * 1000, 1e15)))
     }
 }

@@ -18,9 +18,10 @@ package struct ConnectionBounds: Hashable, Sendable {
 
 /// A listener's connections. Decides whether to admit another connection, and which one it replaces.
 ///
-/// At a limit, the new connection replaces the oldest unidentified one; identified clients are never replaced. If the
-/// whole listener is at its limit, the larger of two groups loses its oldest: silent connections, or those that have
-/// sent something. Mass-opened connections then replace each other, not a client in its TLS handshake.
+/// At the limit of one address, a new connection replaces that address's oldest unidentified one. At the limit of the
+/// whole listener, it replaces the oldest of the larger group of unidentified ones: those that have sent nothing, or
+/// those that have sent something. So connections that somebody opens in masses replace each other, and not a client
+/// in its TLS handshake. Identified clients are never replaced.
 package struct ConnectionTable: Sendable {
     package typealias ID = UInt64
 

@@ -159,7 +159,7 @@ struct ProfilerTests {
             #expect(try await call(page, "", .delete).status == 200)
             #expect(try await WebBench.ask(port, "GET", power + query).text == texts)
             let log = "\(web.bench.log.entries)"
-            #expect(log.contains("profiler address created"))
+            #expect(log.contains("URL for the Firefox Profiler created"))
             for path in [power, profile] { #expect(!log.contains(path.suffix(32))) }
         }
     }

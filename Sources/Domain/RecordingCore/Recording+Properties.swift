@@ -93,7 +93,8 @@ extension BatteryTest {
         return properties
     }
 
-    /// Nil for other recordings, and for a cut-off that only a newer version can parse.
+    /// - Parameter fields: a recording's properties.
+    /// - Returns: nil for a recording that is no battery test, and for a cut-off that only a newer version can parse.
     fileprivate init?(_ fields: Fields) {
         guard let until = fields.text("test_until"),
             var test = try? BatteryTest(

@@ -155,7 +155,7 @@ package actor WebPage {
         body.viewer = path.viewer.map { "\($0)/from-url/\(body.url.percentEncoded)/" }
         body.ends = duration.map { (dependencies.wallNow() + $0).description }
         logger.notice(
-            "profiler address created",
+            "URL for the Firefox Profiler created",
             metadata: ["kind": "\(path.kind)", "meters": "\(request.meters.count)", "ends": "\(body.ends ?? "never")"])
         return body
     }

@@ -8,13 +8,13 @@ struct Profiler: AsyncParsableCommand {
         abstract:
             "Show the power of meters in the Firefox Profiler: in each new profile, or for a past period.",
         discussion: """
-            meterctl profiler bench prints an address for Firefox. With this address, Firefox adds the meter's power \
-            to each profile that it captures with the Power preset.
+            meterctl profiler bench prints a URL for Firefox. With this URL, Firefox adds the meter's power to each \
+            profile that it captures with the Power preset.
 
             meterctl profiler bench phone --from 14:00 --to 15:00 prints a link that shows this hour. --between uses \
             the marks of the first meter.
 
-            Anyone who knows such an address can read the power of these meters without a login. The command needs \
+            Anyone who knows such a URL can read the power of these meters without a login. The command needs \
             profiler = true below [web] in meterd.toml: see Docs/Web.md.
             """)
 
@@ -23,9 +23,9 @@ struct Profiler: AsyncParsableCommand {
     @OptionGroup var when: SpanOptions
     @Option(
         name: .customLong("for"),
-        help: "Time for which the address is valid, such as 8h. Default: until meterd restarts.")
+        help: "Time for which the URL is valid, such as 8h. Default: until meterd restarts.")
     var duration: TimeArgument?
-    @Flag(help: "Delete all addresses that meterctl profiler created.") var end = false
+    @Flag(help: "Delete all URLs that meterctl profiler created.") var end = false
     @OptionGroup var json: JSONOption
 
     func run() async throws {
@@ -36,7 +36,7 @@ struct Profiler: AsyncParsableCommand {
         }
         guard !end else {
             let status: WebStatus = try await daemon.client.call(.delete, "/v1/profiler")
-            if try !json.print(status) { Terminal.talk("All addresses for the Firefox Profiler are deleted.") }
+            if try !json.print(status) { Terminal.talk("All URLs for the Firefox Profiler are deleted.") }
             return
         }
         let span = when.isGiven ? try await when.span(of: meters[0], daemon.client) : nil

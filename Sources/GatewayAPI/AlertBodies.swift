@@ -22,8 +22,11 @@ package struct AlertBody: Codable, Hashable, Sendable {
     @NullCodable package var name: String?
     package var condition: String
     package var notify: [String]
-    /// `raised` or `quiet`; `momentary` for a rule about single events.
+    /// `raised` or `quiet`; `momentary` for a rule about single events; `broken` for a condition that this version of
+    /// meterd cannot parse.
     package var state: String
+    /// What the condition was understood as, and whether it is met now; only in the answer to `POST`.
+    package var verdict: String?
     /// Time of the last raise or event, RFC 3339.
     @NullCodable package var raised_at: String?
     /// Time of the last clearing, RFC 3339.

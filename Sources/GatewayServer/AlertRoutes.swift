@@ -20,9 +20,10 @@ package struct AlertRoutes: RouteGroup {
         api.post("alerts") { request, _ in
             let body = try await JSON.decode(AlertRequest.self, from: request)
             let meter = try await directory.watched(body.meter)
-            return try JSON.response(
-                AlertBody(
-                    try await alerts.add(body.condition, of: meter, name: body.name, notify: body.notify ?? [])))
+            let entry = try await alerts.add(body.condition, of: meter, name: body.name, notify: body.notify ?? [])
+            var answer = AlertBody(entry)
+            answer.verdict = await directory.verdict(on: entry.rule)
+            return try JSON.response(answer)
         }
         let alert = api.group("alerts/:alert")
         alert.get { _, context in
@@ -49,13 +50,16 @@ extension AlertsBody {
 extension AlertBody {
     init(_ entry: AlertEntry) {
         let (rule, standing) = (entry.rule, entry.standing)
-        let state = standing.isRaised ? "raised" : rule.pattern.condition.isMomentary ? "momentary" : "quiet"
+        let condition = rule.pattern.condition
+        let state =
+            condition == .broken
+            ? "broken" : standing.isRaised ? "raised" : condition.isMomentary ? "momentary" : "quiet"
         self.init(
             id: rule.id.rawValue, meter: rule.meter.description, condition: rule.pattern.text, notify: rule.notify,
             state: state, count: standing.count)
         (name, meter_name) = (rule.name, entry.meterName)
         (raised_at, cleared_at) = (standing.raisedAt?.description, standing.clearedAt?.description)
-        quantity = rule.pattern.condition.quantity?.key
+        quantity = condition.quantity?.key
         value = standing.value
     }
 }

@@ -95,10 +95,12 @@ extension MeterStore: AlertRepository {
 }
 
 extension AlertRule {
-    /// - Returns: nil for a newer version's rule that this version cannot parse.
+    /// - Returns: nil for a newer version's kind of meter id. A condition that this version cannot parse is `broken`.
     fileprivate init?(_ row: Row) {
         let (meter, condition, notify): (String, String, String) = (row["meter"], row["condition"], row["notify"])
-        guard let meter = MeterID(meter), let pattern = try? AlertParser.pattern(condition) else { return nil }
+        guard let meter = MeterID(meter) else { return nil }
+        let pattern =
+            (try? AlertParser.pattern(condition, isStored: true)) ?? AlertPattern(.broken, text: condition.visible)
         self.init(
             id: AlertID(rawValue: row["id"]), meter: meter, pattern: pattern, name: row["name"],
             notify: notify.split(separator: ",").map(String.init))

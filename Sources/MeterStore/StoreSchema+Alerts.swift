@@ -1,6 +1,18 @@
+import Domain
 import GRDB
 
 extension StoreSchema {
+    /// Adds the units that conditions lack, so that they keep their meaning.
+    static func addUnitsToAlerts(_ db: Database) throws {
+        for row in try Row.fetchAll(db, sql: "SELECT id, condition FROM alert") {
+            let (id, condition): (Int64, String) = (row["id"], row["condition"])
+            guard let text = try? AlertParser.pattern(condition, isStored: true).text, text != condition else {
+                continue
+            }
+            try db.execute(sql: "UPDATE alert SET condition = ? WHERE id = ?", arguments: [text, id])
+        }
+    }
+
     static func createAlertTables(_ db: Database) throws {
         try db.execute(
             sql: """

@@ -86,6 +86,7 @@ enum StoreSchema {
                     CREATE INDEX local_mark_of ON local_mark (meter, start_ms);
                     """)
         }
+        migrator.registerMigration("20 units in alerts", foreignKeyChecks: .immediate, migrate: addUnitsToAlerts)
         return migrator
     }
 

@@ -104,7 +104,7 @@ struct AlertMachineTests {
     // MARK: Rates
 
     @Test func rate_isMeasuredOverItsWindow() {
-        var machine = AlertMachine("temperature rate > 2/min", quantity: .temperature)
+        var machine = AlertMachine("temperature rate > 2°C/min", quantity: .temperature)
         for second in 0...300 { #expect(machine.received(Double(second), 20 + Double(second) / 60) == .none) }
         var raised: Int?
         for second in 301...600 {
@@ -119,7 +119,7 @@ struct AlertMachineTests {
     }
 
     @Test func rate_isUnknown_afterAGap() {
-        var machine = AlertMachine("voltage rate > 1/s", quantity: .voltage)
+        var machine = AlertMachine("voltage rate > 1V/s", quantity: .voltage)
         for second in 0...20 { #expect(machine.received(Double(second), 5) == .none) }
         #expect(machine.received(100, 500) == .none)
         #expect(machine.received(101, 500) == .none)
@@ -127,10 +127,10 @@ struct AlertMachineTests {
 
     /// A gap is longer than the longest step between readings, and time never goes back.
     @Test func rate_isMeasuredOverShortSilences() {
-        var machine = AlertMachine("voltage rate > 1/s", quantity: .voltage)
+        var machine = AlertMachine("voltage rate > 1V/s", quantity: .voltage)
         for second in stride(from: 0, through: 20, by: 2) { #expect(machine.received(Double(second), 5) == .none) }
         #expect(machine.received(22, 500) != .none)
-        var back = AlertMachine("voltage rate > 1/s", quantity: .voltage)
+        var back = AlertMachine("voltage rate > 1V/s", quantity: .voltage)
         for second in 0...20 { #expect(back.received(Double(second), 5) == .none) }
         #expect(back.received(10, 500) == .none)
         #expect(back.received(11, 900) == .none)
@@ -273,7 +273,8 @@ struct AlertMachineTests {
     /// Of current and power the size counts; of the others the sign does.
     @Test func sign_countsButForCurrentAndPower() throws {
         for quantity in Quantity.allCases {
-            let pattern = try AlertParser.pattern("\(quantity.alertWord) > 5 hysteresis 0")
+            let unit = quantity.unit
+            let pattern = try AlertParser.pattern("\(quantity.alertWord) > 5\(unit) hysteresis 0\(unit)")
             var machine = AlertMachine(pattern, at: .origin)
             let isBySize = quantity == .current || quantity == .power
             #expect(quantity.isAlertedBySize == isBySize)
@@ -291,15 +292,17 @@ struct AlertMachineTests {
         for (digit, quantities) in digits {
             for quantity in quantities {
                 #expect(quantity.alertResolution == digit)
-                let least = try AlertParser.pattern("\(quantity.alertWord) > \(quantity == .price ? "0.5" : "0")")
+                let unit = quantity.unit
+                let least = try AlertParser.pattern(
+                    "\(quantity.alertWord) > \(quantity == .price ? "0.5" : "0")\(unit)")
                 #expect(least.hysteresisInForce == 2 * digit)
-                let great = try AlertParser.pattern("\(quantity.alertWord) > 100000")
+                let great = try AlertParser.pattern("\(quantity.alertWord) > 100000\(unit)")
                 #expect(great.hysteresisInForce == 1000)
             }
         }
-        #expect(try AlertParser.pattern("voltage rate > 2/s").hysteresisInForce == 0.02)
-        #expect(try AlertParser.pattern("voltage rate < -2/s").hysteresisInForce == 0.02)
-        #expect(try AlertParser.pattern("voltage rate < -2/s hysteresis 1").hysteresisInForce == 1)
+        #expect(try AlertParser.pattern("voltage rate > 2V/s").hysteresisInForce == 0.02)
+        #expect(try AlertParser.pattern("voltage rate < -2V/s").hysteresisInForce == 0.02)
+        #expect(try AlertParser.pattern("voltage rate < -2V/s hysteresis 1V").hysteresisInForce == 1)
         for text in ["stale", "state is offline", "holder changes"] {
             #expect(try AlertParser.pattern(text).hysteresisInForce == 0)
         }
@@ -309,7 +312,7 @@ struct AlertMachineTests {
     @Test(arguments: [("s", 1, 10), ("min", 60, 60), ("h", 3600, 600)])
     func rate_isPerItsUnitOfTime(per: String, seconds: Int, window: Int) {
         for (change, raises) in [(1.99, false), (2.01, true)] {
-            var machine = AlertMachine("voltage rate > 2/\(per)")
+            var machine = AlertMachine("voltage rate > 2V/\(per)")
             var outcomes: [AlertMachine.Outcome] = []
             for step in 0...128 {
                 let time = Double(step * window) / 64
@@ -317,7 +320,7 @@ struct AlertMachineTests {
             }
             #expect(outcomes.firstIndex { $0 != .none } == (raises ? 32 : nil))
         }
-        var falling = AlertMachine("voltage rate < -2/\(per)")
+        var falling = AlertMachine("voltage rate < -2V/\(per)")
         #expect(AlertRate(2, per: AlertRate.Per(rawValue: per) ?? .second).window == .seconds(window))
         for step in 0..<32 { _ = falling.received(Double(step * window) / 64, 0) }
         #expect(falling.received(Double(window) / 2, -Double(window) * 3 / Double(seconds)) != .none)
@@ -326,7 +329,7 @@ struct AlertMachineTests {
 
     @Test func onlyWhatTimeDecides_needsWaking_andOnlyAHolderIsOfAMoment() throws {
         for (text, wakes) in [
-            ("voltage > 5V", false), ("voltage rate > 5/s", false), ("stale", true), ("state is offline", true),
+            ("voltage > 5V", false), ("voltage rate > 5V/s", false), ("stale", true), ("state is offline", true),
             ("holder changes", false),
         ] {
             #expect(AlertMachine(text).needsWaking == wakes, "\(text)")

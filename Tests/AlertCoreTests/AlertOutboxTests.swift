@@ -274,7 +274,7 @@ struct MeterAlertsTests {
                 #expect(alerts.remove(AlertID(rawValue: id)) == nil)
             } else {
                 let quantity = rng.next() % 4 == 0 ? nil : quantities[Int(rng.next() % 4)]
-                let text = quantity.map { "\($0.alertWord) > 1 hysteresis 0" } ?? "stale for 1s"
+                let text = quantity.map { "\($0.alertWord) > 1\($0.unit) hysteresis 0\($0.unit)" } ?? "stale for 1s"
                 _ = alerts.add(try rule(id, text), at: .at(Double(100 * round)), .start)
                 present[id] = .some(quantity)
             }

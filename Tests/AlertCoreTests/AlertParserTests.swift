@@ -6,13 +6,13 @@ struct AlertParserTests {
         ("current < 50mA for 2m", AlertPattern(.level(.current, .below, 0.05), hold: .seconds(120))),
         ("current below 50 mA for 2 min", AlertPattern(.level(.current, .below, 0.05), hold: .seconds(120))),
         ("Voltage > 5.5V", AlertPattern(.level(.voltage, .above, 5.5))),
-        ("voltage_V >= 5.5", AlertPattern(.level(.voltage, .above, 5.5))),
+        ("voltage_V >= 5.5V", AlertPattern(.level(.voltage, .above, 5.5))),
         ("power above 10W hysteresis 500mW", AlertPattern(.level(.power, .above, 10), hysteresis: 0.5)),
         (
             "power is over 10 W hysteresis 1 W for 90 seconds",
             .init(.level(.power, .above, 10), hold: .seconds(90), hysteresis: 1)
         ),
-        ("temperature rate > 2/min", AlertPattern(.rate(.temperature, .above, AlertRate(2, per: .minute)))),
+        ("temperature rate > 2°C/min", AlertPattern(.rate(.temperature, .above, AlertRate(2, per: .minute)))),
         ("temperature rate above 2 °C per h", AlertPattern(.rate(.temperature, .above, AlertRate(2, per: .hour)))),
         (
             "voltage rate < -0.5V/s for 1s",
@@ -53,13 +53,17 @@ struct AlertParserTests {
         ("current belwo 5A", "\"belwo\" compares nothing", "did you mean below?"),
         ("current <", "the number is missing", "for example current > 5A"),
         ("current < much", "\"much\" is not a number", "it takes a number such as 5A or 0.5"),
-        ("current < 5V", "\"V\" is not a unit of current", "it takes µA, uA, mA, A, or none"),
+        ("current < 5V", "\"V\" is not a unit of current", "it takes µA, uA, mA, A"),
         ("current < 5MA", "\"MA\" is not a unit of current", "it takes µA"),
         ("price > 5€", "\"€\" is not a unit of price", "price has no unit"),
         ("current < -1A", "current is compared by its size", "leave the sign out"),
         ("current < 1e3A", "\"e3A\" is not a unit", "it takes µA"),
-        ("temperature rate > 2", "the rate has no time", "2/min"),
-        ("temperature rate > 2/day", "the rate has no time", "2/min"),
+        ("temperature rate > 2°C", "the rate has no time", "2°C/min"),
+        ("temperature rate > 2°C/day", "the rate has no time", "2°C/min"),
+        ("current < 50", "50 has no unit", "it takes one of µA, uA, mA, A"),
+        ("current < 50 for 2m", "50 has no unit", "mA"), ("voltage > 5 hysteresis 1V", "5 has no unit", "mV, V, kV"),
+        ("voltage > 5V hysteresis 1", "1 has no unit", "mV, V, kV"), ("temperature > 0", "0 has no unit", "°C"),
+        ("temperature rate > 2/min", "2 has no unit", "°C"), ("voltage > 4,75V", "\"4,75V\" has a comma", "4.75"),
         ("current < 1A for", "the time after \"for\" is missing", "30s, 2m or 1h"),
         ("current < 1A for ever", "\"ever\" is not a time to hold", "0s to 24h"),
         ("current < 1A for 25h", "\"25h\" is not a time to hold", "0s to 24h"),
@@ -101,7 +105,7 @@ struct AlertParserTests {
         for quantity in Quantity.allCases {
             for (unit, factor) in [("", 1)] + (units[quantity] ?? []) {
                 for text in Set([unit, unit.lowercased()]) {
-                    let found = try AlertParser.pattern("\(quantity.alertWord) > 5\(text)")
+                    let found = try AlertParser.pattern("\(quantity.alertWord) > 5\(text)", isStored: true)
                     #expect(found.condition.isNear(.level(quantity, .above, 5 * factor)), "\(quantity) \(text)")
                 }
             }
@@ -109,6 +113,36 @@ struct AlertParserTests {
                 #expect(throws: AlertSyntaxError.self) { try AlertParser.pattern("\(quantity.alertWord) > 5\(other)") }
             }
         }
+    }
+
+    /// Earlier versions took numbers without units. What they stored keeps its meaning, and gets its unit.
+    @Test(arguments: [
+        ("current < 50", "current < 50A"), ("current < 0.05 for 2m", "current < 0.05A for 2m"),
+        ("voltage >= 5.5", "voltage >= 5.5V"), ("temperature rate > 2/min", "temperature rate > 2°C/min"),
+        ("temperature rate > 2 per h", "temperature rate > 2°C per h"), ("temperature < 0", "temperature < 0°C"),
+        ("power > 10W hysteresis 1", "power > 10W hysteresis 1W"), ("current > 0", "current > 0"),
+        ("charge > 2000", "charge > 2000mAh"), ("duration > 5", "duration > 5s"), ("resistance > 5", "resistance > 5Ω"),
+        ("power-factor < 0.5", "power-factor < 0.5"), ("current  < 50mA", "current < 50mA"), ("stale", "stale"),
+    ])
+    func storedNumber_getsItsUnit(stored: String, text: String) throws {
+        let found = try AlertParser.pattern(stored, isStored: true)
+        #expect(found.text == text)
+        #expect(try AlertParser.pattern(text) == found)
+    }
+
+    @Test(arguments: [
+        ("current < 50mA for 2m", "current below 50 mA for 2m; it is 0.34 A now, so the condition is not met"),
+        ("current < 0.5A", "current below 0.5 A; it is 0.34 A now, so the condition is met already"),
+        ("current > 300uA", "current above 0.3 mA; it is 0.34 A now, so the condition is met already"),
+        ("voltage > 5V", "voltage above 5 V; the meter does not report it now"),
+        ("temperature rate > 2°C/min", "rate of temperature above 2 °C/min; it is known after 1m of readings"),
+        ("state is not offline", "state other than offline; it is communicating now, so the condition is met already"),
+        ("stale for 5m", "no reading for 5m"), ("holder changes", "holder changes"),
+    ])
+    func verdict_saysWhatWasUnderstood(text: String, words: String) throws {
+        var reading = Reading()
+        reading[.current] = -0.34
+        #expect(try AlertParser.pattern(text).verdict(on: reading, .communicating) == words)
     }
 
     /// However it is said, it is the same.
@@ -141,7 +175,7 @@ struct AlertParserTests {
     ])
     func sameMeaning_isTheSamePattern(texts: [String]) throws {
         let patterns = try texts.map {
-            var pattern = try AlertParser.pattern($0)
+            var pattern = try AlertParser.pattern($0, isStored: true)
             pattern.text = ""
             return pattern
         }
@@ -161,16 +195,17 @@ struct AlertParserTests {
         ("voltage rate > 2 s", false), ("voltage rate > 2/", false), ("rate > 2", false), ("voltage > = = 5", false),
     ])
     func limits_areExact(text: String, isLegal: Bool) {
-        #expect(((try? AlertParser.pattern(text)) != nil) == isLegal)
+        #expect(((try? AlertParser.pattern(text, isStored: true)) != nil) == isLegal)
     }
 
     /// What is legal where something else stands is said, as far as it is still legal there.
     @Test func trailingWord_isToldWhatMayStandThere() {
         for (text, next) in [
-            ("voltage > 5 xyzzy", "after it: nothing, for 2m, or hysteresis 10mA"),
-            ("voltage > 5 for 2m xyzzy", "after it: nothing, or hysteresis 10mA"),
-            ("voltage > 5 for 2m hystersis 1", "did you mean hysteresis?"), ("voltage > 5 fr 2m", "did you mean for?"),
-            ("voltage > 5 for 2m fr", "after it: nothing, or hysteresis 10mA"),
+            ("voltage > 5V xyzzy", "after it: nothing, for 2m, or hysteresis 10mA"),
+            ("voltage > 5V for 2m xyzzy", "after it: nothing, or hysteresis 10mA"),
+            ("voltage > 5V for 2m hystersis 1", "did you mean hysteresis?"),
+            ("voltage > 5V fr 2m", "did you mean for?"),
+            ("voltage > 5V for 2m fr", "after it: nothing, or hysteresis 10mA"),
             ("price > 5 x", "after it: nothing, for 2m, or hysteresis 10mA"), ("price > 5x", "price has no unit"),
         ] {
             let error = #expect(throws: AlertSyntaxError.self) { try AlertParser.pattern(text) }

@@ -9,12 +9,13 @@ enum AlertBenchmark {
     private static let seconds = 15.0
     /// Of each meter: every kind of condition that looks at readings, none of which comes true.
     private static let conditions =
-        ["current", "voltage", "power", "temperature"].flatMap { quantity in
-            [
-                "\(quantity) > 900 for 2m", "\(quantity) > 900", "\(quantity) > 900 hysteresis 1",
-                "\(quantity) rate > 900/s",
+        [Quantity.current, .voltage, .power, .temperature].flatMap { quantity in
+            let (word, unit) = (quantity.alertWord, quantity.unit)
+            return [
+                "\(word) > 900\(unit) for 2m", "\(word) > 900\(unit)", "\(word) > 900\(unit) hysteresis 1\(unit)",
+                "\(word) rate > 900\(unit)/s",
             ]
-        } + ["stale for 30s", "state is offline for 1m", "energy > 90000", "charge > 900000"]
+        } + ["stale for 30s", "state is offline for 1m", "energy > 90000Wh", "charge > 900000mAh"]
 
     static func run() throws {
         Report.title("alerts: \(meters) meters at 2 Hz (\(rounds) rounds of \(seconds.fixed(0)) s each)")

@@ -273,9 +273,11 @@ struct MeterdOpenAPITests {
     }
 
     private static var alerts: [(name: String, value: any Encodable & Sendable)] {
-        [
+        var alert = AlertBody(id: 1, meter: "m", condition: "c", notify: [], state: "quiet", count: 0)
+        alert.verdict = "v"
+        return [
             ("AlertRequest", AlertRequest(meter: "m", condition: "c", name: "n", notify: [])),
-            ("AlertBody", AlertBody(id: 1, meter: "m", condition: "c", notify: [], state: "quiet", count: 0)),
+            ("AlertBody", alert),
             (
                 "AlertTarget",
                 AlertTarget(name: "n", kind: "exec", waiting: 0, delivered: 0, lost: 0, error: nil)

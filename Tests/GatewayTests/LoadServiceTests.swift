@@ -181,7 +181,7 @@ struct LoadServiceTests {
         try await running(daemon) {
             try await connect(daemon, load())
             _ = try await start(
-                daemon, LoadPlan(current: 1500, cutoff: 1000, minutes: 1), until: "temperature > 90 for 1s")
+                daemon, LoadPlan(current: 1500, cutoff: 1000, minutes: 1), until: "temperature > 90°C for 1s")
             try await pass("it is over") { try await standing(daemon).0.end == .cutoff }
             #expect(try await standing(daemon).1.phase == .over)
         }

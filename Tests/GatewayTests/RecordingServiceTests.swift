@@ -333,7 +333,7 @@ struct RecordingServiceTests {
 
 struct RecordingSettingsTests {
     @Test(arguments: [
-        ("0.05", 0.05), ("50mA", 0.05), ("1A", 1), ("1.5A", 1.5), ("100", 100), ("1mA", 0.001),
+        ("0.05A", 0.05), ("50mA", 0.05), ("1A", 1), ("1.5A", 1.5), ("100A", 100), ("1mA", 0.001),
     ])
     func recordAbove_isACurrent(_ text: String, _ amperes: Double) throws {
         var settings = MeterSettings()
@@ -342,9 +342,13 @@ struct RecordingSettingsTests {
         #expect(settings.recordAbove == amperes)
         #expect(try MeterSettings.values(of: ["record-above": text], for: nil)[.recordAbove] == .double(amperes))
         #expect(MeterSettings(stored: ["record-above": "\(amperes)"]).recordAbove == amperes)
+        // What is shown can be typed again.
+        let shown = try #require(MeterSettings.text(of: .double(amperes), for: .recordAbove))
+        try settings.apply(.recordAbove, shown)
+        #expect(settings.recordAbove == amperes)
     }
 
-    @Test(arguments: ["0", "-1", "101", "0.0001", "", "A", "1e3", "nan", "1 A", "0x1", "1.2.3", "1V"])
+    @Test(arguments: ["0", "-1", "101", "0.0001", "", "A", "1e3", "nan", "1 A", "0x1", "1.2.3", "1V", "0.05", "50"])
     func recordAbove_isRefused_otherwise(_ text: String) {
         var settings = MeterSettings()
 

@@ -72,7 +72,7 @@ struct SessionRecordingTests {
         let track = recordings.track(for: .um)
         #expect(track.recording == nil)
 
-        _ = try await bench.directory.set(["record-above": "0.01", "record-hold": "2s"], for: "\(MeterID.um)")
+        _ = try await bench.directory.set(["record-above": "10mA", "record-hold": "2s"], for: "\(MeterID.um)")
         bench.host.loop.advance(by: .seconds(10))
 
         #expect(track.recording?.trigger == .threshold)

@@ -31,18 +31,6 @@ struct SettingsOutputTests {
             ])
     }
 
-    /// What is shown can be typed again: meterd takes it with its unit too.
-    @Test(arguments: [
-        ("record-above", "100.0", "100A"), ("record-above", "0.05", "0.05A"), ("record-above", "50mA", "50mA"),
-        ("record-above", "inf", "inf"), ("name", "100.0", "100.0"), ("brightness", "3", "3"),
-    ])
-    func currentHasItsUnit_andNothingElseChanges(key: String, value: String, shown: String) {
-        #expect(SettingText.shown(value, of: key) == shown)
-        var setting = SettingBody(key, origin: .here)
-        setting.value = value
-        #expect(Get.table([setting], .berlin).lines.last?.contains(" \(shown) ") == true)
-    }
-
     @Test func commandThatDoesTheSame_isNamed() {
         let changes: [String: String?] = ["brightness": "3", "name": "Bench", "poll-interval": nil]
 

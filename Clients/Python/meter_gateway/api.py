@@ -962,7 +962,8 @@ class AlertBody(TypedDict):
     name: str | None
     condition: str
     notify: list[str]
-    state: Literal["raised", "quiet", "momentary"]
+    state: Literal["raised", "quiet", "momentary", "broken"]
+    verdict: NotRequired[str]
     raised_at: str | None
     cleared_at: str | None
     count: int

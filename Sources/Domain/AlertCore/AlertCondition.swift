@@ -7,12 +7,14 @@ package enum AlertCondition: Hashable, Sendable {
     case state(ConnectionState, isIt: Bool)
     /// Another host than the last holder holds the meter: an event without duration.
     case holderChanges
+    /// A stored condition that this version cannot parse. It is never met.
+    case broken
 
     /// Nil for conditions without values.
     package var quantity: Quantity? {
         switch self {
         case .level(let quantity, _, _), .rate(let quantity, _, _): quantity
-        case .stale, .state, .holderChanges: nil
+        case .stale, .state, .holderChanges, .broken: nil
         }
     }
 

@@ -53,7 +53,7 @@ package struct AlertMachine: Sendable {
         switch pattern.condition {
         case .rate(_, _, let rate): past = .values(RateWindow(rate.window))
         case .stale: past = .reading(now)
-        case .level, .state, .holderChanges: past = .nothing
+        case .level, .state, .holderChanges, .broken: past = .nothing
         }
     }
 
@@ -78,7 +78,7 @@ package struct AlertMachine: Sendable {
         case .stale:
             past = .reading(reading.time)
             return standing.isRaised ? clear(nil, at: reading.time, reading.wallTime) : .none
-        case .state, .holderChanges: return .none
+        case .state, .holderChanges, .broken: return .none
         }
     }
 
@@ -146,7 +146,7 @@ package struct AlertMachine: Sendable {
     package var needsWaking: Bool {
         switch pattern.condition {
         case .stale, .state: true
-        case .level, .rate, .holderChanges: false
+        case .level, .rate, .holderChanges, .broken: false
         }
     }
 

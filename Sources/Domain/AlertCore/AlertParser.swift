@@ -11,10 +11,13 @@ package struct AlertSyntaxError: Error, Hashable, Sendable {
 
 /// Parser for conditions as users type them:
 ///
-///     current < 50mA for 2m          temperature rate > 2/min
+///     current < 50mA for 2m          temperature rate > 2°C/min
 ///     voltage above 5.5V             stale for 30s
 ///     power > 10 W hysteresis 1W     state is not data-available for 1m
 ///                                    holder changes
+///
+/// A number needs its unit, because a current of 50 may be A or mA. Exceptions are quantities without units, and a 0
+/// other than a temperature.
 package struct AlertParser {
     /// Maximum length of a condition in characters.
     package static let textMax = 200
@@ -23,15 +26,20 @@ package struct AlertParser {
     static let staleDefault = Duration.seconds(30)
 
     private var words: WordReader
+    private let isStored: Bool
 
-    package static func pattern(_ text: String) throws(AlertSyntaxError) -> AlertPattern {
+    /// - Parameter isStored: whether the text may lack units, as the texts that earlier versions stored. A missing unit
+    ///   is the quantity's own; the pattern's text gets it.
+    package static func pattern(_ text: String, isStored: Bool = false) throws(AlertSyntaxError) -> AlertPattern {
         guard text.count <= textMax else {
             throw AlertSyntaxError(
                 "a condition of \(text.count) characters is too long", next: "it may have \(textMax)")
         }
-        var parser = AlertParser(words: WordReader(text, signs: "/"))
+        var parser = AlertParser(words: WordReader(text, signs: "/"), isStored: isStored)
         var pattern = try parser.pattern()
-        pattern.text = text.split(whereSeparator: \.isWhitespace).joined(separator: " ").visible
+        let words = parser.words
+        pattern.text =
+            (words.isCompleted ? words.text : text.split(whereSeparator: \.isWhitespace).joined(separator: " ")).visible
         return pattern
     }
 
@@ -94,7 +102,7 @@ package struct AlertParser {
     }
 
     private static let examples =
-        "for example \"current < 50mA for 2m\", \"voltage > 5.5V\", \"temperature rate > 2/min\", \"stale for 30s\", "
+        "for example \"current < 50mA for 2m\", \"voltage > 5.5V\", \"temperature rate > 2°C/min\", \"stale for 30s\", "
         + "\"state is offline for 1m\" or \"holder changes\""
 
     /// Parses a quantity's word, its key with the unit, `d+` or `d-`; nil for anything else.
@@ -135,7 +143,7 @@ package struct AlertParser {
     // MARK: Numbers
 
     private mutating func limit(of quantity: Quantity) throws(AlertSyntaxError) -> Double {
-        let value = try words.amount(of: quantity, isUnitOptional: true).value
+        let value = try words.amount(of: quantity, isUnitOptional: isStored).value
         guard !quantity.isAlertedBySize || value >= 0 else {
             throw AlertSyntaxError(
                 "\(quantity.alertWord) is compared by its size, so \(value) is never met", next: "leave the sign out")
@@ -144,10 +152,10 @@ package struct AlertParser {
     }
 
     private mutating func rate(of quantity: Quantity) throws(AlertSyntaxError) -> AlertRate {
-        let limit = try words.amount(of: quantity, isUnitOptional: true).value
+        let limit = try words.amount(of: quantity, isUnitOptional: isStored).value
         guard words.take("/") || words.take("per"), let per = takePer() else {
             throw AlertSyntaxError(
-                "the rate has no time", next: "it takes so much per time: 2/min, 0.5\(quantity.unit)/s, 10/h")
+                "the rate has no time", next: "it takes so much per time: 0.5\(quantity.unit)/s, 2\(quantity.unit)/min")
         }
         return AlertRate(limit, per: per)
     }
@@ -170,7 +178,7 @@ package struct AlertParser {
         guard let quantity = condition.quantity else {
             throw AlertSyntaxError("only a value has a hysteresis", next: "leave it out")
         }
-        let value = try words.amount(of: quantity, isUnitOptional: true).value
+        let value = try words.amount(of: quantity, isUnitOptional: isStored).value
         guard value >= 0 else {
             throw AlertSyntaxError("a hysteresis of \(value) is less than nothing", next: "it takes 0 or more")
         }

@@ -50,8 +50,49 @@ package struct AlertPattern: Hashable, Sendable {
         switch condition {
         case .level(let quantity, _, let limit): return max(2 * quantity.alertResolution, limit.magnitude / 100)
         case .rate(_, _, let rate): return rate.limit.magnitude / 100
-        case .stale, .state, .holderChanges: return 0
+        case .stale, .state, .holderChanges, .broken: return 0
         }
+    }
+
+    /// Returns what the condition was understood as and whether it is met now: `current below 50 mA for 2m; it is
+    /// 0.34 A now, so the condition is not met`.
+    ///
+    /// - Parameters:
+    ///   - reading: the meter's present reading; nil without data.
+    ///   - state: nil if unknown.
+    package func verdict(on reading: Reading?, _ state: ConnectionState?) -> String {
+        let lasting = hold > .zero ? " for \(hold.shortText)" : ""
+        func verdict(_ isMet: Bool) -> String {
+            isMet ? "so the condition is met already" : "so the condition is not met"
+        }
+        switch condition {
+        case .level(let quantity, let comparison, let limit):
+            let words = "\(quantity.alertWord) \(comparison) \(quantity.amountText(limit))\(lasting)"
+            guard let level = reading.flatMap({ condition.level(in: $0) }) else {
+                return "\(words); the meter does not report it now"
+            }
+            return "\(words); it is \(quantity.amountText(level.value)) now, \(verdict(level.isMet))"
+        case .rate(let quantity, let comparison, let rate):
+            let limit = quantity.amountText(rate.limit)
+            return "rate of \(quantity.alertWord) \(comparison) \(limit)/\(rate.per.rawValue)\(lasting); "
+                + "it is known after \(rate.window.shortText) of readings"
+        case .state(let wanted, let isIt):
+            let words = "state \(isIt ? "" : "other than ")\(wanted.rawValue)\(lasting)"
+            return state.map { "\(words); it is \($0.rawValue) now, \(verdict(($0 == wanted) == isIt))" } ?? words
+        case .stale: return "no reading\(lasting)"
+        case .holderChanges, .broken: return text
+        }
+    }
+}
+
+extension Quantity {
+    /// Returns a value with its unit, in thousandths of the unit below 0.1: `50 mA`, `5.25 V`.
+    func amountText(_ value: Double) -> String {
+        let isSmall = ["A", "V", "W", "Wh"].contains(unit) && value != 0 && value.magnitude < 0.1
+        let rounded = (value * (isSmall ? 1000 : 1) * 10_000).rounded() / 10_000
+        let digits = rounded.description
+        let unit = (isSmall ? "m" : "") + unit
+        return (digits.hasSuffix(".0") ? String(digits.dropLast(2)) : digits) + (unit.isEmpty ? "" : " \(unit)")
     }
 }
 

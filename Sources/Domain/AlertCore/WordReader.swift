@@ -1,6 +1,8 @@
 struct WordReader {
-    private let words: [String]
+    private var words: [String]
     private var place = 0
+    /// Whether `amount` has added a unit that the text lacked.
+    private(set) var isCompleted = false
 
     /// - Parameter signs: characters that are words by themselves, besides comparisons. Blanks separate words.
     init(_ text: String, signs: String) {
@@ -30,6 +32,9 @@ struct WordReader {
     /// Next word as the user typed it; nil at the end.
     var typed: String? { place < words.count ? words[place] : nil }
 
+    /// All words, with blanks between them.
+    var text: String { words.joined(separator: " ").replacing(" / ", with: "/") }
+
     var second: String? { place + 1 < words.count ? words[place + 1] : nil }
 
     var shown: String { typed.map { "\"\($0.prefix(40).visible)\"" } ?? "the end" }
@@ -53,8 +58,8 @@ struct WordReader {
 
     /// Reads a number and its unit, together or apart: `50mA`, `50 mA`.
     ///
-    /// - Parameter isUnitOptional: whether a number without a unit is in the quantity's own unit. If false, only
-    ///   quantities without units, and a 0 other than a temperature, need no unit.
+    /// - Parameter isUnitOptional: whether a number without a unit is in the quantity's own unit, which is then added to
+    ///   `text`. If false, only quantities without units, and a 0 other than a temperature, need no unit.
     /// - Returns: the value in the quantity's unit, and the typed unit.
     mutating func amount(
         of quantity: Quantity, isUnitOptional: Bool
@@ -75,7 +80,9 @@ struct WordReader {
         skip()
         var name = suffix
         if name.isEmpty, !units.isEmpty, let unit = self.typed,
-            isUnitOptional ? units.contains(where: { $0.name == unit }) : next != "for"
+            isUnitOptional
+                ? units.contains(where: { $0.name == unit })
+                : !["for", "hysteresis", "/", "per"].contains(next ?? "")
         {
             name = unit
             skip()
@@ -84,6 +91,10 @@ struct WordReader {
         guard !name.isEmpty else {
             guard isUnitOptional || units.isEmpty || number == 0 && quantity != .temperature else {
                 throw AlertSyntaxError("\(digits) has no unit", next: "it takes one of \(names)")
+            }
+            if !units.isEmpty, number != 0 || quantity == .temperature {
+                words[place - 1] += quantity.unit
+                isCompleted = true
             }
             return (number, nil)
         }

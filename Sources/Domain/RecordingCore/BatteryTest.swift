@@ -19,11 +19,13 @@ package struct BatteryTest: Hashable, Sendable {
     package static let holdDefault = Duration.seconds(10)
     package static let legal = "for example \"current < 50mA for 30s\" or \"voltage < 3.0V for 10s\""
 
-    /// - Parameter until: cut-off that ends the test: a value above or below a limit, in the syntax of `AlertParser`.
+    /// - Parameters:
+    ///   - until: cut-off that ends the test: a value above or below a limit, in the syntax of `AlertParser`.
+    ///   - isStored: whether the cut-off may lack units, as those that earlier versions stored.
     package init(
-        until: String, startAbove: Double? = nil, notify: [String] = [], load: LoadPlan? = nil
+        until: String, startAbove: Double? = nil, notify: [String] = [], load: LoadPlan? = nil, isStored: Bool = false
     ) throws(AlertSyntaxError) {
-        var pattern = try AlertParser.pattern(until)
+        var pattern = try AlertParser.pattern(until, isStored: isStored)
         guard case .level = pattern.condition else {
             throw AlertSyntaxError("only a value above or below a limit ends a battery test", next: Self.legal)
         }

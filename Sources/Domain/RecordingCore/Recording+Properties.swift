@@ -99,7 +99,7 @@ extension BatteryTest {
         guard let until = fields.text("test_until"),
             var test = try? BatteryTest(
                 until: until, startAbove: fields.double("test_start_above"),
-                notify: (fields.text("test_notify") ?? "").split(separator: ",").map(String.init))
+                notify: (fields.text("test_notify") ?? "").split(separator: ",").map(String.init), isStored: true)
         else { return nil }
         test.isWaiting = fields.flag("test_waiting")
         test.isArmed = fields.flag("test_armed")

@@ -23,6 +23,13 @@ extension MeterDirectory {
         return catalogue.models.first { $0.displayName == model }.flatMap { catalogue.driver(for: $0)?.profile }
     }
 
+    /// Returns what an alert's condition was understood as, and whether it is met now (`AlertPattern.verdict`).
+    package func verdict(on rule: AlertRule) async -> String {
+        let session = self.session(of: rule.meter)
+        let reading = await session?.lastReading
+        return rule.pattern.verdict(on: reading, await session?.machine.state)
+    }
+
     /// Sends a command and records it in the meter's log.
     ///
     /// - Throws: `noSuchMeter`, `ambiguousMeter`, and the errors of `DeviceSession.perform`.

@@ -112,6 +112,11 @@ extension DeviceSession {
         return whole
     }
 
+    /// Nil without data.
+    var lastReading: Reading? {
+        machine.state == .dataAvailable ? wholeReading(at: loop.now)?.reading : nil
+    }
+
     /// Returns the entry in a scan; nil while the meter is absent.
     package func scanEntry() -> ScanEntry? {
         guard machine.isPresent, let link, link.transport != .computed else { return nil }

@@ -22,6 +22,8 @@ extension MeterSettings {
         switch value {
         case .null: nil
         case .int(0) where key == .rate: "off"
+        case .double(let amperes) where key == .recordAbove && amperes.isFinite:
+            (amperes == amperes.rounded() ? String("\(amperes)".dropLast(2)) : "\(amperes)") + "A"
         case .int(let number): key?.isTime == true ? Duration.milliseconds(number).shortText : "\(number)"
         case .bool(let flag): "\(flag)"
         case .double(let number): "\(number)"

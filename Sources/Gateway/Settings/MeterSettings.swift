@@ -29,7 +29,7 @@ package struct MeterSettings: Hashable, Sendable {
             case .temperatureUnit: "C or F, as the meter's own menu is set"
             case .filter: "on or off: whether single values that cannot be are left out"
             case .screenTimeout, .brightness, .threshold: "a whole number from 0 to \(MeterSettings.numberMax)"
-            case .recordAbove: "amperes from 0.001 to 100, such as 0.05 or 50mA"
+            case .recordAbove: "a current from 1mA to 100A, such as 50mA"
             case .recordHold: "a time from 0s to 1h, such as 10s"
             case .recordGap: "a time from 10s to 24h, such as 10m"
             case .tariff: "the price of a kilowatt-hour with its currency, such as 0.32 EUR"
@@ -80,6 +80,8 @@ package struct MeterSettings: Hashable, Sendable {
         for (text, value) in texts {
             guard let key = Key(rawValue: text) else { continue }
             try? apply(key, value)
+            // Earlier versions stored amperes without their unit.
+            if key == .recordAbove { recordAbove = Self.amperes(value) }
         }
     }
 
@@ -102,7 +104,8 @@ package struct MeterSettings: Hashable, Sendable {
             guard let command = key.command, let number = Self.number(value) else { throw Self.illegal(key, value) }
             numbers[command] = number
         case .recordAbove:
-            guard let current = Self.amperes(value) else { throw Self.illegal(key, value) }
+            // Reject a number without a unit: it could be amperes or milliamperes.
+            guard value.hasSuffix("A"), let current = Self.amperes(value) else { throw Self.illegal(key, value) }
             recordAbove = current
         case .recordHold: recordHold = try Self.duration(value, key: key, in: .zero ... .seconds(3600))
         case .recordGap: recordGap = try Self.duration(value, key: key, in: .seconds(10) ... .seconds(86_400))

@@ -121,6 +121,8 @@ function standingWords(rule) {
   const words = [];
   if (rule.state === "raised") {
     words.push(`Raised ${raisedWords(rule)}`, rule.count > 1 ? `${rule.count} times so far` : "");
+  } else if (rule.state === "broken") {
+    words.push("Broken: this meterd cannot read the condition. Remove it and add it again");
   } else if (rule.state === "momentary") {
     words.push(rule.count ? `Happened last ${moment(rule.raised_at)}` : "Has not happened");
     if (rule.count > 1) words.push(`${rule.count} times so far`);
@@ -194,7 +196,7 @@ function alertForm(id) {
   const problem = el("p", { id: "alert-problem", class: "error", role: "alert", hidden: true });
   const help = el("p", { id: "alert-help", class: "hint" },
     "A quantity, ", code("<"), " or ", code(">"), ", and a limit; ", code("for 2m"), ": only once that has lasted. Also ",
-    code("temperature rate > 2/min"), ", ", code("power > 10W hysteresis 1W"), ".");
+    code("temperature rate > 2°C/min"), ", ", code("power > 10W hysteresis 1W"), ".");
   const examples = el("div", { class: "buttons examples", role: "group", "aria-label": "Examples" });
   const whom = el("div", { class: "whom", role: "group", "aria-label": "Whom it tells" });
   const add = el("button", { type: "submit", class: "main", text: "Add" });
@@ -220,10 +222,10 @@ function alertForm(id) {
     add.disabled = true;
     try {
       const notify = [...whom.querySelectorAll("input:checked")].map((box) => box.value);
-      await call("POST", "v1/alerts", { meter: id, condition: condition.value.trim(), name: name.value.trim() || null, notify });
+      const { verdict } = await call("POST", "v1/alerts", { meter: id, condition: condition.value.trim(), name: name.value.trim() || null, notify });
       [condition.value, name.value] = ["", ""];
       problem.hidden = true;
-      say("Added: it is watched for from now on");
+      say(`Added: ${verdict}`);
       await loadAlerts();
     } catch (error) {
       setText(problem, error.words);

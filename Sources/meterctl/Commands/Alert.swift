@@ -10,7 +10,7 @@ struct Alert: AsyncParsableCommand {
             A condition is one of these: a value above or below a limit, a value's rate of change, missing readings, a \
             state, or a change of the host that has the meter:
 
-              "current < 50mA for 2m"    "temperature rate > 2/min"
+              "current < 50mA for 2m"    "temperature rate > 2°C/min"
               "voltage > 5.5V"           "stale for 30s"
               "power above 10W"          "state is offline for 1m"    "holder changes"
 
@@ -41,6 +41,7 @@ struct Alert: AsyncParsableCommand {
             let alert: AlertBody = try await daemon.client.call(.post, "/v1/alerts", body: request)
             if try json.print(alert) { return }
             Terminal.line("\(alert.id)")
+            if let verdict = alert.verdict { Terminal.talk("understood: \(verdict)") }
             if alert.notify.isEmpty {
                 Terminal.talk("it has no target; meterctl alert list, status and the broker show it")
             }

@@ -74,7 +74,7 @@ struct Get: AsyncParsableCommand {
         }
         let value = try Self.value(of: key, in: body)
         if try json.print(value) { return }
-        if let value { return Terminal.line(SettingText.shown(value, of: key), linesKept: true) }
+        if let value { return Terminal.line(value, linesKept: true) }
         let standard = body.details?.first { $0.key == key }?.default
         Terminal.talk("\(key) is not set\(standard.map { "; its default is \($0)" } ?? "")")
     }
@@ -86,7 +86,7 @@ struct Get: AsyncParsableCommand {
             table.add([
                 .init(setting.key, isWhole: true),
                 .init(
-                    setting.value.map { SettingText.shown($0, of: setting.key) } ?? setting.default ?? "–",
+                    setting.value ?? setting.default ?? "–",
                     isSet ? nil : .dim),
                 .init(setting.default ?? "–", .dim), .init(author(of: setting)),
                 .init(isSet ? setting.at.map { times.text($0) } ?? "–" : "", isWhole: true),
@@ -117,15 +117,6 @@ private func printSettings(_ settings: [String: String?], _ json: JSONOption) th
     if try json.print(settings) { return }
     if settings.isEmpty { Terminal.talk("nothing is set: everything has its default") }
     for (key, value) in settings.sorted(by: { $0.key < $1.key }) {
-        Terminal.line("\(key)=\(value.map { SettingText.shown($0, of: key) } ?? "")")
-    }
-}
-
-enum SettingText {
-    /// Adds the unit to a value stored as a plain number, so that the user can type it again.
-    static func shown(_ value: String, of key: String) -> String {
-        guard key == "record-above", let amperes = Double(value), amperes.isFinite else { return value }
-        let text = "\(amperes)"
-        return (text.hasSuffix(".0") ? String(text.dropLast(2)) : text) + "A"
+        Terminal.line("\(key)=\(value ?? "")")
     }
 }

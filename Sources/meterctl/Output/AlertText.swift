@@ -65,7 +65,7 @@ enum AlertText {
 
     private static func colour(of state: String) -> Terminal.Colour? {
         switch state {
-        case "raised": .red
+        case "raised", "broken": .red
         case "quiet": .green
         default: nil
         }

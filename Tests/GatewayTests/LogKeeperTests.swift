@@ -219,7 +219,7 @@ struct LogKeeperTests {
             return
                 "\(author) \(what): \(outcome.hasPrefix("\(MeterID.um) is not-connected") ? "not connected" : outcome)"
         }
-        #expect(told == ["broker rotate: not connected", "person connect: done", "person rotate: done"])
+        #expect(told == ["broker rotate: not connected", "person connect: done", "person rotate: sent"])
         #expect(await bench.leave() == .none)
     }
 

@@ -138,7 +138,7 @@ def used_from_afar(a, b):
     if ended["id"] != begun["id"] or ended["readings"] == 0:
         raise Failure(f"the recording ended as {ended}")
     relay.logged(b, "held", "attic")
-    relay.logged(b, "command", "attic", what="screen-timeout 1", by="bench", detail="done")
+    relay.logged(b, "command", "attic", what="screen-timeout 1", by="bench", detail="sent")
     if (silent := b.json("log", METER)["silent"]):
         raise Failure(f"{silent} did not answer for the log")
 

@@ -133,7 +133,7 @@ def told_in_its_log(cluster: Cluster):
     if held["token"] != token or held["until"] is not None or held["mine"]:
         raise Failure(f"attic has it under {token}, and the log says {held}")
     command = logged(b, "command", "attic", by="bench")
-    if (command["what"], command["by"], command["detail"]) != ("screen-timeout 1", "bench", "done"):
+    if (command["what"], command["by"], command["detail"]) != ("screen-timeout 1", "bench", "sent"):
         raise Failure(f"bench commanded it, and the log says {command}")
     logged(b, "state", "attic", what="data-available")
     if logged(b, "setting", None, what="notes")["by"] != "attic":

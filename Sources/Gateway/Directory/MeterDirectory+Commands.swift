@@ -38,7 +38,9 @@ extension MeterDirectory {
         _ command: MeterCommand, _ reference: String, by author: LogAuthor
     ) async throws(GatewayError) -> DeviceSession {
         let session = try await session(reference)
-        try await logging("\(command)", of: session.id, called: reference, by: author) { () throws(GatewayError) in
+        let outcome = await session.confirms(command.kind) ? "done" : "sent"
+        try await logging("\(command)", of: session.id, called: reference, by: author, outcome: outcome) {
+            () throws(GatewayError) in
             try await session.perform(command)
         }
         return session

@@ -44,7 +44,7 @@ package struct LogMoment: Hashable, Sendable {
 package enum LogEvent: Hashable, Sendable {
     case held(LogHolding)
     case state(ConnectionState, cause: String)
-    /// `outcome` is "done" or the reason of the failure.
+    /// `outcome` is "done", "sent" if the meter does not confirm the command, or the reason of the failure.
     case command(String, by: LogAuthor, outcome: String)
     /// Repair of the adapter that carries the meter's link or searches for the meter.
     case remedy(String, adapter: MACAddress, cause: String)

@@ -100,12 +100,12 @@ package final class LogKeeper: MeterKeeping {
     ///
     /// - Parameter what: the command as typed after `meterctl`.
     package func logging<Value>(
-        _ what: String, of meter: MeterID, by author: LogAuthor,
+        _ what: String, of meter: MeterID, by author: LogAuthor, outcome: String = "done",
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws(GatewayError) -> Value
     ) async throws(GatewayError) -> Value {
         do throws(GatewayError) {
             let value = try await body()
-            commanded(meter, what, by: author, outcome: "done")
+            commanded(meter, what, by: author, outcome: outcome)
             return value
         } catch {
             commanded(meter, what, by: author, outcome: error.message)
@@ -260,10 +260,10 @@ package final class LogKeeper: MeterKeeping {
 extension LogKeeper? {
     /// Runs a command, and logs its outcome on a host with a log.
     package func logging<Value>(
-        _ what: String, of meter: MeterID, by author: LogAuthor,
+        _ what: String, of meter: MeterID, by author: LogAuthor, outcome: String = "done",
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws(GatewayError) -> Value
     ) async throws(GatewayError) -> Value {
         guard let self else { return try await body() }
-        return try await self.logging(what, of: meter, by: author, body)
+        return try await self.logging(what, of: meter, by: author, outcome: outcome, body)
     }
 }

@@ -149,6 +149,11 @@ final class MeterCommands {
 }
 
 extension DeviceSession {
+    /// Whether the command's effect is certain once `perform` returns.
+    func confirms(_ kind: MeterCommand.Kind) -> Bool {
+        kind == .resetEnergy || profile?.commands.contains { $0.kind == kind && $0.isReadBack } == true
+    }
+
     /// Returns once the command is sent, or confirmed if the model reports its settings.
     ///
     /// - Parameter deadline: latest time to send the command.

@@ -23,6 +23,8 @@ final class MeterLine {
     private(set) var hearsPD: Bool
     private(set) var device: DeviceInfo? { didSet { states.mark() } }
     private(set) var driver: (any MeterDriver)?
+    /// Copy of the driver's `isSupplying`, because each reading asks for it.
+    private var isSupplying = false
 
     private var channel: (any ByteChannel)?
     /// Whether the channel is open: closing it then sends closing messages, and losing it counts as a disconnect.
@@ -93,11 +95,12 @@ final class MeterLine {
     }
 
     /// Time at which the meter's supply must be off; nil while it is off.
-    var supplyEnd: MonotonicTime? { driver?.isSupplying == true ? claim.supplyEnd : nil }
+    var supplyEnd: MonotonicTime? { isSupplying ? claim.supplyEnd : nil }
 
     /// Switches off the meter's supply before its lease is lost.
     func endSupply() {
         guard let end = supplyEnd, states.now >= end else { return }
+        isSupplying = false
         send(driver?.endSupply() ?? [])
         states.logger.warning("supply switched off", metadata: ["cause": "the lease could not be renewed"])
     }
@@ -245,6 +248,7 @@ final class MeterLine {
         if let farewell { channel?.close(after: farewell.map(\.pause).reduce(.zero, +)) } else { channel?.close() }
         defer { isUp = false }
         channel = nil
+        isSupplying = false
         exchange = nil
         opening = []
         if let openingTimer { states.loop.cancel(openingTimer) }
@@ -260,6 +264,7 @@ final class MeterLine {
 
     func poll() -> Bool {
         let request = driver?.poll() ?? []
+        if isSupplying { isSupplying = driver?.isSupplying ?? false }
         send(request)
         return !request.isEmpty
     }
@@ -274,6 +279,7 @@ final class MeterLine {
     func send(_ command: MeterCommand, _ bytes: [UInt8]) {
         send(bytes)
         driver?.sent(command)
+        isSupplying = driver?.isSupplying ?? false
     }
 
     func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {

@@ -241,7 +241,8 @@ struct Host {
         }
         let series = SeriesService(
             repository: store, recorder: recorder, wallNow: { LinuxClock.wallNow },
-            ids: { [directory] in await directory.ids(of: $0) })
+            ids: { [directory] in await directory.ids(of: $0) },
+            staleAfter: { [directory] in await directory.staleAfter(of: $0) })
         let metrics = MetricsRoute(
             routes: routes, settings: settings, alerts: alerts, engine: { [member] in await member.engine() },
             // Ignore the error here: without a size, the page omits this metric.

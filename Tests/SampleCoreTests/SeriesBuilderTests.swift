@@ -150,6 +150,21 @@ struct SeriesBuilderTests {
         #expect(series.finish().columns[0].minima.count { $0 == nil } == gaps)
     }
 
+    /// A live view calls the meter silent after `staleAfter`, so the line ends there too; unless the span is of a time
+    /// when the meter was read more slowly. `step` and `silence` are in tenths of a second.
+    @Test(arguments: [(5, 30, 0), (5, 31, 1), (5, 80, 1), (20, 40, 0), (20, 60, 1)])
+    func line_breaks_whereTheMeterWasSilent(_ step: Int, _ silence: Int, _ gaps: Int) {
+        var series = SeriesBuilder(
+            span: Self.start..<Self.start + .seconds(60), points: 1000, quantities: [.voltage],
+            staleAfter: .seconds(3))
+        let before = stride(from: 0, through: 200, by: step)
+        for tenth in Array(before) + Array(stride(from: 200 + silence, to: 600, by: step)) {
+            series.add(Self.start + .milliseconds(100 * tenth), reading([.voltage: 5]))
+        }
+
+        #expect(series.finish().columns[0].minima.count { $0 == nil } == gaps)
+    }
+
     @Test func slowMeter_hasNoGaps_atItsOwnPace() {
         var series = builder(.seconds(7200), points: 7200)
         for minute in 0..<60 { series.add(Self.start + .seconds(60 * minute), reading([.voltage: 5])) }

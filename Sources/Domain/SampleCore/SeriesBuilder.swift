@@ -13,6 +13,7 @@ package struct SeriesBuilder: Sendable {
     /// Time of the latest reading or bucket added; nil before the first.
     package private(set) var latest: WallTime?
 
+    private let staleAfter: Duration?
     private var cells: [Cell]
     private var stretches: [Stretch]
 
@@ -32,7 +33,9 @@ package struct SeriesBuilder: Sendable {
     /// - Parameters:
     ///   - span: clamped to the years 0 to 9999.
     ///   - points: clamped to 1 to `pointsMax`; one more if the span begins within a bucket.
-    package init(span: Range<WallTime>, points: Int, quantities: [Quantity]) {
+    ///   - staleAfter: silence after which the meter's data are stale; nil if unknown.
+    package init(span: Range<WallTime>, points: Int, quantities: [Quantity], staleAfter: Duration? = nil) {
+        self.staleAfter = staleAfter
         let from = span.lowerBound.inCalendar
         let to = max(span.upperBound.inCalendar, from)
         let points = Int64(min(max(points, 1), Self.pointsMax))
@@ -128,8 +131,9 @@ package struct SeriesBuilder: Sendable {
         return series
     }
 
-    /// Milliseconds without readings that make a gap: four times the usual step, at least `Series.gapMin` and two
-    /// buckets.
+    /// Milliseconds without readings that make a gap, at least two buckets. If it is known when the meter's data are
+    /// stale: that time, or twice the usual step of a span in which the meter was read more slowly. Otherwise four times
+    /// the usual step, at least `Series.gapMin`.
     private var gapLength: Int64 {
         var steps: [Int64] = []
         var last: Int64?
@@ -140,7 +144,8 @@ package struct SeriesBuilder: Sendable {
         steps.sort()
         let usual = steps.isEmpty ? 0 : steps[steps.count / 2]
         let least = tier.map { $0.rawValue * 2 } ?? 0
-        return max(Series.gapMin.milliseconds, usual * 4, least)
+        guard let staleAfter else { return max(Series.gapMin.milliseconds, usual * 4, least) }
+        return max(staleAfter.milliseconds, usual * 2, least)
     }
 }
 

@@ -11,6 +11,11 @@ extension MeterDirectory {
         [meter] + aliases.mainIDs.filter { $0.value == meter }.map(\.key).sorted()
     }
 
+    /// Returns the silence after which the meter's data are stale; nil for a meter without a session.
+    package func staleAfter(of meter: MeterID) async -> Duration? {
+        await session(of: meter)?.machine.timing.staleAfter
+    }
+
     /// Finds a meter by its port or alias only.
     func exactly(_ reference: String) -> MeterID? {
         let byPort = known.values.first { $0.link?.node == reference }?.id

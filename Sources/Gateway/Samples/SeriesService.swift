@@ -7,13 +7,18 @@ package struct SeriesService: Sendable {
     private let recorder: SampleRecorder
     private let wallNow: @Sendable () -> WallTime
     private let ids: @Sendable (MeterID) async -> [MeterID]
+    private let staleAfter: @Sendable (MeterID) async -> Duration?
 
-    /// - Parameter ids: returns all ids under which a meter's readings may be stored.
+    /// - Parameters:
+    ///   - ids: returns all ids under which a meter's readings may be stored.
+    ///   - staleAfter: returns the silence after which a meter's data are stale; nil if unknown.
     package init(
         repository: any TierRepository & SampleRepository, recorder: SampleRecorder,
-        wallNow: @escaping @Sendable () -> WallTime, ids: @escaping @Sendable (MeterID) async -> [MeterID] = { [$0] }
+        wallNow: @escaping @Sendable () -> WallTime, ids: @escaping @Sendable (MeterID) async -> [MeterID] = { [$0] },
+        staleAfter: @escaping @Sendable (MeterID) async -> Duration? = { _ in nil }
     ) {
         self.ids = ids
+        self.staleAfter = staleAfter
         self.repository = repository
         samples = repository
         self.recorder = recorder
@@ -26,7 +31,8 @@ package struct SeriesService: Sendable {
     package func series(
         of meter: MeterID, in span: Range<WallTime>, points: Int, quantities: [Quantity]
     ) async throws(GatewayError) -> Series {
-        var builder = SeriesBuilder(span: span, points: points, quantities: quantities)
+        var builder = SeriesBuilder(
+            span: span, points: points, quantities: quantities, staleAfter: await staleAfter(meter))
         try await GatewayError.doing("reading the readings of \(meter)") {
             for id in await ids(meter) {
                 // Must precede the store's query: readings written meanwhile are then in both results, so skip them by

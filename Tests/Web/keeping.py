@@ -24,9 +24,9 @@ def settings_are_saved(daemon, browser, _):
     browser.click("[data-key=name] button", "Save")
     wait("what is not legal is said", lambda: "name cannot be" in browser.text("[data-key=name] .problem"))
     browser.click("[data-key=name] button", "Undo")
-    browser.js("const i = document.querySelector('#set-brightness'); i.value = 4; i.dispatchEvent(new Event('input'))")
+    browser.js("const i = document.querySelector('#set-brightness'); i.value = 4; i.dispatchEvent(new Event('change'))")
     browser.click("[data-key=brightness] button", "Save")
-    wait("a slider's value is saved", lambda: daemon.must("get", METER, "brightness").out.strip() == "4")
+    wait("a value of a list is saved", lambda: daemon.must("get", METER, "brightness").out.strip() == "4")
     browser.click("[data-key=brightness] button", "Default")
     wait("it goes back to its default", lambda: "default" in browser.text("[data-key=brightness] .origin"))
 

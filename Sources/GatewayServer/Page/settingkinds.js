@@ -9,11 +9,14 @@ export function lengthOf(text) {
 }
 
 const time = (label, unit, low, high, usual) => ({
-  label, kind: "number", unit: { ms: "ms", s: "s", m: "min" }[unit], low, high, usual,
+  label, kind: "number", unit: { s: "s", m: "min" }[unit], low, high, usual,
   read: (text) => { const ms = lengthOf(text); return ms === null ? "" : String(ms / UNITS[unit]); }, write: (value) => `${value}${unit}`,
 });
-const steps = (label, unit, high, step, usual, note) => ({
-  label, kind: "slider", unit, low: 0, high, step, usual, note, read: (text) => text ?? "", write: String,
+/** What the meter keeps itself: nobody knows its value until it is set here. `words` are those of single values. */
+const steps = (label, unit, high, step, words = {}, note = "") => ({
+  label, kind: "list", unit, usual: () => "as the meter has it", note, read: (text) => text ?? "", write: String,
+  options: Array.from({ length: high / step + 1 }, (_, index) => String(index * step))
+    .map((value) => [value, `${value} ${unit}${words[value] ? `, ${words[value]}` : ""}`]),
 });
 
 const isAtorch = (model) => /^Atorch/i.test(model ?? "");
@@ -21,27 +24,27 @@ const isAtorch = (model) => /^Atorch/i.test(model ?? "");
 const KINDS = {
   "name": () => ({ label: "Name", kind: "text", longest: 64, usual: () => "its model" }),
   "notes": () => ({ label: "Notes", kind: "lines", longest: 1000, usual: () => "none" }),
-  "poll-interval": () => time("Ask every", "ms", 10, 3600000, (meter) => meter?.poll_interval_ms ? `${meter.poll_interval_ms} ms` : "as the meter sends"),
+  "poll-interval": () => time("Ask every", "s", 0.01, 3600, (meter) => meter?.poll_interval_ms ? `${meter.poll_interval_ms / 1000} s` : "as the meter sends"),
   "rate": () => ({
     label: "Samples by its own clock", kind: "choice", options: [["off", "off"], ["2", "2 a second"], ["10", "10 a second"], ["50", "50 a second"], ["1000", "1000 a second"]],
-    usual: () => "off", note: "at 1000, seconds are stored, and every sample while a recording goes on",
+    initial: "off", usual: () => "off", note: "at 1000, seconds are stored, and every sample while a recording goes on",
   }),
   "stale-after": () => time("Silent after", "s", 1, 3600, () => "three times “Ask every”, 3 s at least"),
   "temperature-unit": () => ({
-    label: "Temperature is sent in", kind: "choice", options: [["C", "°C"], ["F", "°F"]], usual: () => "°C",
+    label: "Temperature is sent in", kind: "choice", options: [["C", "°C"], ["F", "°F"]], initial: "C", usual: () => "°C",
     note: "as the meter’s own menu is set",
   }),
   "filter": () => ({
-    label: "Leave out impossible values", kind: "choice", options: [["on", "on"], ["off", "off"]], usual: () => "on",
+    label: "Leave out impossible values", kind: "choice", options: [["on", "on"], ["off", "off"]], initial: "on", usual: () => "on",
     note: "single ones that contradict their neighbours",
   }),
   "screen-timeout": (model) => isAtorch(model)
-    ? steps("Screen off after", "s", 60, 1, () => "as the meter has it", "60: it stays on")
-    : steps("Screen off after", "min", 9, 1, () => "as the meter has it", "0: it stays on"),
-  "brightness": () => steps("Screen brightness", "of 5", 5, 1, () => "as the meter has it"),
-  "threshold": () => steps("Meter counts above", "mA", 300, 10, () => "as the meter has it", "of the meter’s own recorder"),
+    ? steps("Screen off after", "s", 60, 1, { 60: "never" })
+    : steps("Screen off after", "min", 9, 1, { 0: "never" }),
+  "brightness": () => steps("Screen brightness", "of 5", 5, 1),
+  "threshold": () => steps("Meter counts above", "mA", 300, 10, {}, "of the meter’s own recorder"),
   "record-above": () => ({
-    label: "Record above", kind: "number", unit: "mA", low: 1, high: 100000, usual: () => "only by hand",
+    label: "Record above", kind: "number", unit: "mA", low: 1, high: 100000, usual: () => "off",
     note: "a recording then starts by itself",
     read: (text) => text ? String(Math.round(parseFloat(text) * (/mA$/.test(text) ? 1 : 1000) * 1000) / 1000) : "",
     write: (value) => `${value}mA`,
@@ -59,8 +62,8 @@ export function kindOf(key, model) {
 /** A stored value as it is shown. */
 export function valueWords(kind, text) {
   if (text === null || text === undefined) return "";
-  if (kind.kind === "choice") return kind.options.find(([value]) => value === text)?.[1] ?? text;
-  if (kind.kind === "number" || kind.kind === "slider") {
+  if (kind.options) return kind.options.find(([value]) => value === text)?.[1] ?? text;
+  if (kind.kind === "number") {
     const value = kind.read(text);
     return value === "" ? text : `${value} ${kind.unit}`;
   }

@@ -27,6 +27,8 @@ export function settingRow(id, key, changed) {
   /** What is stored as this page knows it; null: nothing, so the default counts. */
   let stored = null;
   let author = null;
+  /** What counts without it, if meterd knows that. */
+  let fallback = null;
   let isBusy = false;
 
   const wanted = () => {
@@ -50,15 +52,18 @@ export function settingRow(id, key, changed) {
     save.hidden = !mayChange || !isDirty();
     undo.hidden = save.hidden;
     reset.hidden = !mayChange || stored === null || isDirty();
-    const value = stored === null ? kind.usual(meter()) : valueWords(kind, stored);
+    const usual = fallback ? valueWords(kind, fallback) : kind.usual(meter());
+    const value = stored === null ? usual : valueWords(kind, stored);
+    control.tell(usual);
     const isLong = kind.kind === "text" || kind.kind === "lines";
     setText(origin, [stored === null ? `${value} · default` : `${isLong ? "set" : value} · ${author ?? "set"}`, kind.note].filter(Boolean).join(" · "));
   }
 
   /** What meterd has now. Somebody's unsaved edit stays, and what overtook it is shown beside it. */
-  function update(text, by) {
+  function update(text, by, usual) {
     const isNew = text !== stored;
     author = by;
+    fallback = usual;
     if (!isNew || isBusy) return refresh();
     if (isDirty() && shownOf(text) !== control.get()) return tellOvertaken(text, by);
     put(text);
@@ -107,40 +112,54 @@ export function settingRow(id, key, changed) {
   return { element, update, isDirty };
 }
 
-/** The control itself: element, get() and set(text), where "" means that nothing is set, and enable(is). */
+/**
+ * The control itself: element, get() and set(text), where "" means that nothing is set, enable(is), and tell(words) of what is
+ * in force then. It shows what is in force at all times.
+ */
 function makeControl(kind, id, label, changed) {
   if (kind.kind === "choice") return makeChoice(kind, id, changed);
-  if (kind.kind === "slider") return makeSlider(kind, id, changed);
+  if (kind.kind === "list") return makeList(kind, id, changed);
   const input = kind.kind === "lines"
     ? el("textarea", { id, rows: "2", maxlength: kind.longest, oninput: changed })
     : kind.kind === "number"
-      ? el("input", { id, type: "number", min: kind.low, max: kind.high, step: "any", inputmode: "decimal", placeholder: "default", oninput: changed })
-      : el("input", { id, type: "text", maxlength: kind.longest, placeholder: "default", autocomplete: "off", oninput: changed });
+      ? el("input", { id, type: "number", min: kind.low, max: kind.high, step: "any", inputmode: "decimal", oninput: changed })
+      : el("input", { id, type: "text", maxlength: kind.longest, autocomplete: "off", oninput: changed });
   const element = el("span", { class: "control" }, input, kind.unit ? el("span", { class: "hint", text: `${kind.unit}, ${kind.low} to ${kind.high}` }) : null);
-  return { element, get: () => input.value, set: (text) => { input.value = text; }, enable: (is) => { input.readOnly = !is; } };
+  return {
+    element, get: () => input.value, set: (text) => { input.value = text; }, enable: (is) => { input.readOnly = !is; },
+    tell(words) { if (input.placeholder !== words) input.placeholder = words; },
+  };
 }
 
-function makeSlider(kind, id, changed) {
-  const input = el("input", { id, type: "range", min: kind.low, max: kind.high, step: kind.step, oninput: () => { isSet = true; tell(); changed(); } });
-  const output = el("output", { for: id });
-  let isSet = false;
-  function tell() { setText(output, isSet ? `${input.value} ${kind.unit}` : "not set"); }
+function makeList(kind, id, changed) {
+  const usual = el("option", { value: "" });
+  const select = el("select", { id, onchange: changed }, usual, kind.options.map(([value, text]) => el("option", { value, text })));
   return {
-    element: el("span", { class: "control" }, input, output),
-    get: () => isSet ? input.value : "",
-    set(text) { isSet = text !== ""; input.value = isSet ? text : String(kind.low); tell(); },
-    enable(is) { input.disabled = !is; },
+    element: el("span", { class: "control" }, select),
+    get: () => select.value, enable: (is) => { select.disabled = !is; },
+    set(text) {
+      // Another program may have set what is between the steps.
+      if (![...select.options].some(({ value }) => value === text)) select.append(el("option", { value: text, text: `${text} ${kind.unit}` }));
+      select.value = text;
+    },
+    tell: (words) => setText(usual, words),
   };
 }
 
 function makeChoice(kind, id, changed) {
-  const inputs = kind.options.map(([value, text]) => ({ value, text, input: el("input", { type: "radio", name: id, value, onchange: changed }) }));
+  let isSet = false;
+  const inputs = kind.options.map(([value, text]) =>
+    ({ value, text, input: el("input", { type: "radio", name: id, value, onchange: () => { isSet = true; changed(); } }) }));
   const element = el("span", { class: "control", role: "radiogroup", "aria-labelledby": `${id}-label` },
     inputs.map(({ input, text }) => el("label", {}, input, text)));
   return {
     element,
-    get: () => inputs.find(({ input }) => input.checked)?.value ?? "",
-    set(text) { for (const { input, value } of inputs) input.checked = value === text; },
+    get: () => isSet ? inputs.find(({ input }) => input.checked)?.value ?? "" : "",
+    set(text) {
+      isSet = text !== "";
+      for (const { input, value } of inputs) input.checked = value === (isSet ? text : kind.initial);
+    },
     enable(is) { for (const { input } of inputs) input.disabled = !is; },
+    tell() {},
   };
 }

@@ -31,7 +31,7 @@ export function settingsPanel(id) {
           list.append(rows.get(key).element);
         }
         const value = now.settings[key] ?? null;
-        rows.get(key).update(value, originOf(detail));
+        rows.get(key).update(value, originOf(detail), detail?.default ?? null);
       }
       drawHistory(past.history);
     } catch (refusal) {

@@ -8,6 +8,10 @@ package struct PDBody: Codable, Hashable, Sendable {
     @NullCodable package var contract: Contract?
     /// The source's last offer; empty if none.
     package var capabilities: [PDObjectBody]
+    /// Time of that offer, RFC 3339.
+    @NullCodable package var capabilities_at: String?
+    /// False if the offer came over an earlier link to the meter, so that the source may offer something else now.
+    package var capabilities_current: Bool
     /// Oldest first. With `after`, only newer entries, and an older entry whose `more` has changed.
     package var entries: [PDEntryBody]
     /// Number of the newest entry, for `after`; 0 if there is none.
@@ -60,7 +64,7 @@ package struct PDBody: Codable, Hashable, Sendable {
         self.last = last
         self.dropped = dropped
         self.entries_max = entries_max
-        capabilities = []
+        (capabilities, capabilities_current) = ([], false)
     }
 }
 

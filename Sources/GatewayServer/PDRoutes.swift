@@ -52,7 +52,8 @@ extension PDBody {
         attached = timeline.isAttached
         line = timeline.latest.map { Line($0.level, at: $0.time) }
         contract = timeline.contract.map { Contract($0, since: timeline.agreedAt) }
-        capabilities = timeline.offers.map { PDObjectBody($0) }
+        capabilities = timeline.lastOffers?.offers.map { PDObjectBody($0) } ?? []
+        (capabilities_at, capabilities_current) = (timeline.lastOffers?.time.description, !timeline.offers.isEmpty)
     }
 }
 

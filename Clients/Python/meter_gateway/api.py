@@ -720,6 +720,8 @@ class PDBody(TypedDict):
     line: PDLine | None
     contract: PDContract | None
     capabilities: list[PDObjectBody]
+    capabilities_at: str | None
+    capabilities_current: bool
     entries: list[PDEntryBody]
     last: int
     dropped: int

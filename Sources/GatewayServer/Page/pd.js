@@ -69,7 +69,8 @@ export function powerDeliveryPanel(id) {
     const isNew = body.last !== last;
     for (const entry of body.entries) {
       const item = drawEntry(entry);
-      items.get(entry.number)?.replaceWith(item) ?? list.append(item);
+      const before = items.get(entry.number);
+      if (before) before.replaceWith(item); else list.append(item);
       items.set(entry.number, item);
     }
     while (list.children.length > body.entries_max) list.firstElementChild.remove();
@@ -96,7 +97,7 @@ export function powerDeliveryPanel(id) {
   }
 
   function drawOffers(body) {
-    const text = JSON.stringify([body.capabilities, body.contract?.position]);
+    const text = JSON.stringify([body.capabilities, body.capabilities_at, body.capabilities_current, body.contract?.position]);
     if (text === offered) return;
     offered = text;
     const rows = body.capabilities.map((one) => {
@@ -107,6 +108,7 @@ export function powerDeliveryPanel(id) {
     const able = body.capabilities[0]?.abilities ?? [];
     offers.replaceChildren(...body.capabilities.length === 0 ? [] : [
       el("h3", { text: "What the source offers" }),
+      ...body.capabilities_current ? [] : [el("p", { class: "hint", text: `As of ${moment(body.capabilities_at)}, before the link was lost: nothing else was heard since.` })],
       table("What the source offers", ["Object", "Kind", "Voltage", "At most", "Contract"], rows, ""),
       ...able.length === 0 ? [] : [el("p", { class: "hint", text: `The source ${able.join(", ")}.` })]]);
   }

@@ -14,6 +14,9 @@ package struct PDTimeline: Sendable {
     package private(set) var latest: (time: WallTime, level: PDLevel)?
     /// Time at which the contract last changed; nil before the first contract.
     package private(set) var agreedAt: WallTime?
+    /// The source's last offers and the time at which they came, also from before a link began anew. Nil again once
+    /// something is plugged in or out.
+    package private(set) var lastOffers: (offers: [PDOffer], time: WallTime)?
     private var negotiation = PDNegotiation()
     /// The last message, if it is neither an acknowledgement nor acknowledged.
     private var unacknowledged: PDMessage?
@@ -92,10 +95,12 @@ package struct PDTimeline: Sendable {
         switch event.kind {
         case .attached(let line):
             forget()
+            lastOffers = nil
             isAttached = true
             append(.attached(line), at: time, clock: event.milliseconds, level)
         case .detached(let line):
             forget()
+            lastOffers = nil
             isAttached = false
             append(.detached(line), at: time, clock: event.milliseconds, level)
         case .plug(let code):
@@ -130,9 +135,10 @@ package struct PDTimeline: Sendable {
 
     private mutating func heard(_ message: PDMessage, at time: WallTime) -> PDEntry.Heard {
         var meaning = PDMeaning(of: message, offers: negotiation.offers)
-        let before = negotiation.contract
+        let before = (contract, offers)
         if let list = negotiation.heard(message) { meaning = PDMeaning(list: list) }
-        if before != negotiation.contract { agreedAt = time }
+        if before.0 != contract { agreedAt = time }
+        if before.1 != offers, !offers.isEmpty { lastOffers = (offers, time) }
         guard message.header?.isAcknowledgement != true else {
             unacknowledged = nil
             return PDEntry.Heard(message: message, meaning: meaning)

@@ -16,6 +16,9 @@ enum PDOutput {
                 "VBUS \(volts(line.voltage_V)), \(Formatting.quantity(.current, line.current_A)), CC1 \(volts(line.cc1_V)), "
                     + "CC2 \(volts(line.cc2_V))")
         }
+        if let time = body.capabilities_at, !body.capabilities_current {
+            lines.append("offered at \(times.text(time)), before the link was lost; nothing else was heard since")
+        }
         if !body.listening { lines.append("meterd is not connected to the meter, so it hears nothing now") }
         return lines
     }

@@ -200,7 +200,7 @@ struct PDTimelineTests {
         #expect(timeline.isAttached == nil)
         timeline.add(report([PDEvent(milliseconds: 1100, kind: .detached(.cc1))], at: 1200, volts: 0), at: Self.noon)
         #expect(timeline.isAttached == false)
-        #expect(timeline.contract == nil && timeline.offers.isEmpty)
+        #expect(timeline.contract == nil && timeline.offers.isEmpty && timeline.lastOffers == nil)
         timeline.add(report([PDEvent(milliseconds: 1300, kind: .attached(.cc2))], at: 1300), at: Self.noon)
         #expect(timeline.isAttached == true)
         #expect(timeline.entries.suffix(2).map(\.words) == ["unplugged, CC1", "plugged in, CC2"])
@@ -219,8 +219,11 @@ struct PDTimelineTests {
         let count = timeline.count
         timeline.linkBegan()
         #expect(timeline.contract != nil)
-        timeline.add(report(at: 2000), at: Self.noon)
-        #expect(timeline.contract == nil)
+        timeline.add(report(at: 2000), at: Self.noon + .seconds(9))
+        #expect(timeline.contract == nil && timeline.offers.isEmpty)
+        // The source is probably the same, so what it offered is kept, with its time.
+        #expect(timeline.lastOffers?.offers.map(\.position) == [1, 2, 3, 4, 5, 6])
+        #expect(timeline.lastOffers.map { $0.time < Self.noon + .seconds(1) } == true)
         timeline.add(report(at: 50), at: Self.noon)
         #expect(timeline.entries.dropFirst(count).map(\.words) == ["listening begins", "listening begins"])
     }

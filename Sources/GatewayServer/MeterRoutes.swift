@@ -95,27 +95,32 @@ package struct MeterRoutes: Sendable {
             return try JSON.response(try await directory.set(body.settings, for: try Self.reference(in: context)))
         }
         meter.get("commands") { _, context in
-            let status = try await zone.status(of: try Self.reference(in: context))
-            let profile = await directory.profile(of: MeterID(status.id), model: status.model)
-            return try JSON.response(
-                CommandsBody(
-                    meter: status.id, model: status.model, commands: MeterSettings.commandBodies(for: profile)))
+            try JSON.response(try await commands(of: try Self.reference(in: context)))
         }
         meter.post("commands") { request, context in
             let body = try await JSON.decode(CommandRequest.self, from: request)
+            let reference = try Self.reference(in: context)
             guard let kind = MeterCommand.Kind(rawValue: body.command) else {
-                let names = MeterCommand.Kind.allCases.map(\.rawValue)
+                let known = try await commands(of: reference)
+                let names =
+                    known.model == nil ? MeterCommand.Kind.allCases.map(\.rawValue) : known.commands.map(\.command)
                 throw GatewayError(
                     .badRequest, "no command is called \(body.command)",
-                    next: names.suggestion(for: body.command, "the commands are \(names.joined(separator: ", "))"))
+                    next: names.suggestion(
+                        for: body.command, "\(known.model ?? "a meter") takes \(names.joined(separator: ", "))"))
             }
-            let reference = try Self.reference(in: context)
             let command = MeterCommand(kind, body.number)
             if try await zone.order(.command(command), of: reference) == nil {
                 try await directory.command(command, reference, by: .person)
             }
             return try JSON.response(await zone.status(of: reference))
         }
+    }
+
+    private func commands(of reference: String) async throws -> CommandsBody {
+        let status = try await zone.status(of: reference)
+        let profile = await directory.profile(of: MeterID(status.id), model: status.model)
+        return CommandsBody(meter: status.id, model: status.model, commands: MeterSettings.commandBodies(for: profile))
     }
 
     /// Returns the percent-decoded name or id in the path.

@@ -95,7 +95,8 @@ extension MeterDirectory {
             } else if dependencies.gate?.role == .readOnly {
                 "meterctl watch \(meter) shows it here"
             } else {
-                "meterctl connect \(meter) --takeover takes it, --queue waits for it"
+                "meterctl connect \(meter) --takeover takes it, "
+                    + (since == nil ? "--queue waits for it" : "a longer --queue goes on waiting for it")
             }
         return GatewayError(.held, "\(holder) has \(meter)\(since.map { " \($0)" } ?? rest)", next: next)
     }

@@ -24,7 +24,7 @@ struct Alert: AsyncParsableCommand {
             discussion: "For example: meterctl alert add bench 'current < 50mA for 2m' --name charged --notify phone")
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(completion: .meters) var meter: String
+        @Argument(help: .meter, completion: .meters) var meter: String
         @Argument(help: "Condition of the alert, in quotes, such as 'power above 10W'.")
         var condition: String
         @Option(help: "Name of the alert.")

@@ -40,7 +40,7 @@ struct BatteryTest: AsyncParsableCommand {
                 """)
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(completion: .meters) var meter: String
+        @Argument(help: .meter, completion: .meters) var meter: String
         @Option(
             help:
                 "Condition that ends the test, such as 'current < 50mA for 30s'. Optional with --load (see --cutoff)."
@@ -113,7 +113,7 @@ struct BatteryTest: AsyncParsableCommand {
             discussion: "Sends no notification. Keeps the measurements, and stores the test as stopped by a user.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(completion: .meters) var meter: String
+        @Argument(help: .meter, completion: .meters) var meter: String
         @OptionGroup var times: TimeOptions
         @OptionGroup var json: JSONOption
 

@@ -11,7 +11,7 @@ struct Capture: AsyncParsableCommand {
         discussion: "Writes one JSON object per line: a header, then each message with its time and direction.")
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(completion: .meters) var meter: String
+    @Argument(help: .meter, completion: .meters) var meter: String
     @Option(name: .customLong("for"), help: "Duration of the capture.")
     var duration = TimeArgument(.seconds(10))
     @Option(name: .shortAndLong, help: "The file to write, or - for standard output.", completion: .file())

@@ -17,7 +17,7 @@ struct Command: AsyncParsableCommand {
     )
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(completion: .meters) var meter: String
+    @Argument(help: .meter, completion: .meters) var meter: String
     @Argument(help: "The command, such as next-screen or brightness 3.", completion: .meterCommands)
     var command: String
     @Argument(completion: .commandNumbers) var number: Int?

@@ -100,7 +100,7 @@ struct Disconnect: AsyncParsableCommand {
         abstract: "Disconnect a meter until the next connect.")
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(completion: .meters) var meter: String
+    @Argument(help: .meter, completion: .meters) var meter: String
 
     func run() async throws {
         let status: MeterStatus = try await daemon.client.call(.post, meterPath(meter, "/disconnect"))

@@ -13,7 +13,7 @@ struct Forget: AsyncParsableCommand {
             """)
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(completion: .meters) var meter: String
+    @Argument(help: .meter, completion: .meters) var meter: String
     @Flag(help: "Delete the meter's stored readings too.")
     var readings = false
     @OptionGroup var confirmation: ConfirmationOption

@@ -8,7 +8,7 @@ struct History: AsyncParsableCommand {
         abstract: "Show overwritten values of a meter's settings, with time and author.")
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(completion: .meters) var meter: String
+    @Argument(help: .meter, completion: .meters) var meter: String
     @Argument(help: "Show only this setting.", completion: .settingKeys)
     var key: String?
     @Option(help: "Maximum number of entries, newest first.")

@@ -12,7 +12,7 @@ struct Log: AsyncParsableCommand {
             """)
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(completion: .meters) var meter: String
+    @Argument(help: .meter, completion: .meters) var meter: String
     @Option(help: "Omit events that ended before this time: 2h (ago), 14:03, 2026-11-21 or 2026-11-21T13:40:05Z.")
     var since: MomentArgument?
     @Option(help: "Maximum number of lines. The newest lines are shown.")

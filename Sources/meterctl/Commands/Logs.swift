@@ -13,7 +13,7 @@ struct Logs: AsyncParsableCommand {
     )
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(completion: .meters) var meter: String
+    @Argument(help: .meter, completion: .meters) var meter: String
     @Argument(help: "Name of the log. Without a name, the command lists the logs.")
     var log: String?
     @Flag(help: "Print JSON. The samples of a single log are printed as one object per line.")

@@ -33,7 +33,7 @@ struct MarkCommand: AsyncParsableCommand {
                 """)
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(completion: .meters) var meter: String
+        @Argument(help: .meter, completion: .meters) var meter: String
         @Argument(help: "Name of the mark, 1 to 80 characters. Several marks may have the same name.")
         var name: String?
         @Option(help: "Time of the mark: 2h (ago), 14:30 or \"2026-11-21 14:30\". Default: now.")
@@ -89,7 +89,7 @@ struct MarkCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Begin a span. To end it: meterctl mark end.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(completion: .meters) var meter: String
+        @Argument(help: .meter, completion: .meters) var meter: String
         @Argument(help: "Name of the span, 1 to 80 characters.") var name: String
         @OptionGroup var place: MarkPlace
         @OptionGroup var json: JSONOption
@@ -117,7 +117,7 @@ struct MarkCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List a meter's marks, ordered by their beginning.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(completion: .meters) var meter: String
+        @Argument(help: .meter, completion: .meters) var meter: String
         @OptionGroup var times: TimeOptions
         @OptionGroup var json: JSONOption
 
@@ -174,7 +174,7 @@ struct MarkPlace: ParsableArguments {
 }
 
 struct MarkArgument: ParsableArguments {
-    @Argument(completion: .meters) var meter: String
+    @Argument(help: .meter, completion: .meters) var meter: String
     @Argument(help: "Name or id of the mark. NAME#2 is the second of several marks with the same name.") var mark:
         String
 

@@ -18,7 +18,7 @@ struct PD: AsyncParsableCommand {
     private static let models = MeterCatalogue.standard.modelsHearingPD.map(\.displayName).joined(separator: ", ")
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(completion: .meters) var meter: String
+    @Argument(help: .meter, completion: .meters) var meter: String
     @Flag(help: "Print new entries as they arrive, until Ctrl-C.")
     var follow = false
     @Flag(help: "Include the acknowledgements (GoodCRC), one for each message.")

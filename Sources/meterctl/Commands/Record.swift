@@ -19,7 +19,7 @@ struct Record: AsyncParsableCommand {
                 + "until you run meterctl record stop.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(completion: .meters) var meter: String
+        @Argument(help: .meter, completion: .meters) var meter: String
         @Option(help: "Name of the recording.")
         var name: String?
         @OptionGroup var json: JSONOption
@@ -39,7 +39,7 @@ struct Record: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "End the recording of a meter, and show it.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(completion: .meters) var meter: String
+        @Argument(help: .meter, completion: .meters) var meter: String
         @OptionGroup var times: TimeOptions
         @OptionGroup var json: JSONOption
 

@@ -16,7 +16,7 @@ struct Set: AsyncParsableCommand {
     )
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(completion: .meters) var meter: String
+    @Argument(help: .meter, completion: .meters) var meter: String
     @Argument(help: "One or more settings with their new values: key=value …", completion: .settingChanges)
     var changes: [String]
     @OptionGroup var json: JSONOption
@@ -60,7 +60,7 @@ struct Get: AsyncParsableCommand {
         discussion: "With --json, or for one setting, default values are omitted.")
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(completion: .meters) var meter: String
+    @Argument(help: .meter, completion: .meters) var meter: String
     @Argument(help: "Print only the value of this setting.", completion: .settingKeys)
     var key: String?
     @OptionGroup var times: TimeOptions

@@ -52,7 +52,7 @@ struct Stretch: AsyncParsableCommand {
     )
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(completion: .meters) var meter: String
+    @Argument(help: .meter, completion: .meters) var meter: String
     @OptionGroup var when: SpanOptions
     @OptionGroup var json: JSONOption
 
@@ -106,7 +106,7 @@ extension Record {
                 "Uses this host's stored readings: meterctl record keep charger --from 3h --to 1h --name phone")
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(completion: .meters) var meter: String
+        @Argument(help: .meter, completion: .meters) var meter: String
         @OptionGroup var when: SpanOptions
         @Option(help: "Name of the recording.")
         var name: String?

@@ -8,7 +8,7 @@ struct Watch: AsyncParsableCommand {
         abstract: "Print live readings of a meter connected to any host.")
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(completion: .meters) var meter: String
+    @Argument(help: .meter, completion: .meters) var meter: String
     @OptionGroup var times: TimeOptions
     @Flag(help: "Print one JSON object per line.")
     var json = false

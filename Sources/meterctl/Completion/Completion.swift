@@ -137,3 +137,8 @@ extension CompletionKind {
     static var decoders: CompletionKind { .list(MeterCatalogue.standard.decoderNames) }
     static var links: CompletionKind { .list(LinkAddress.Transport.allCases.map(\.rawValue)) }
 }
+
+extension ArgumentHelp {
+    /// Help of an argument that names a meter.
+    static let meter: ArgumentHelp = "Name or id of the meter, as shown by meterctl status."
+}

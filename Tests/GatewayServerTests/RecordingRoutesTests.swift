@@ -107,7 +107,9 @@ struct RecordingRoutesTests {
 
     @Test(arguments: [
         (#"{"until":"volts < 3"}"#, "volts"), (#"{"until":"stale for 30s"}"#, "only a value above or below"),
-        (#"{"until":"voltage < 3V","start_above":"5"}"#, ""), (#"{"start_above":"1"}"#, "are of a battery test"),
+        (#"{"until":"voltage < 3V","start_above":"5A"}"#, ""), (#"{"start_above":"1"}"#, "are of a battery test"),
+        (#"{"until":"voltage < 3V","start_above":"5"}"#, "\"5\" is not a current"),
+        (#"{"until":"voltage < 3"}"#, "3 has no unit"),
         (#"{"until":"voltage < 3V","start_above":"lots"}"#, "\"lots\" is not a current"),
         (#"{"until":"voltage < 3V","start_above":"-1A"}"#, "\"-1A\" is not a current"),
         (#"{"until":"voltage < 3V","notify":["phone"]}"#, "meterd.toml has no [notify.phone]"),

@@ -10,7 +10,7 @@ struct MeterPages {
     static let standard = MeterPages(
         folder: URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Docs/Meters"),
-        catalogue: .standard)
+        catalogue: .standard.supplying(upTo: 5000))
 
     func page(_ name: String) throws -> String {
         try String(contentsOf: folder.appending(path: "\(name).md"), encoding: .utf8)

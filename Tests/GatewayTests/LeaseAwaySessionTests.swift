@@ -78,6 +78,7 @@ struct LeaseAwaySessionTests {
 
         let off = one.links.writes(to: .port).filter { $0.bytes == [0x0C, 0] && $0.time > granted + .seconds(10) }
         #expect(off.map(\.time) == [granted + .seconds(107)])
+        #expect(await session.status().told?.details["source_mV"] == nil)
         #expect(one.links.openChannels == (policy == .keep ? 1 : 0))
         await #expect(throws: GatewayError.self) { try await session.perform(MeterCommand(.sourceVoltage, 3300)) }
         one.link.heal()

@@ -100,7 +100,12 @@ extension DeviceSession {
     package nonisolated func feed(ofAll all: Bool) -> Feed<TimedReading> { all ? samples : readings }
 
     /// Returns data that the meter sends besides readings, such as its charging mode.
-    package func told() -> TelemetryBody? { talk.readings.told.body }
+    package func told() -> TelemetryBody? {
+        guard var body = talk.readings.told.body else { return nil }
+        // The last frame before the supply ended still names it.
+        if !line.isSupplying { body.details[PPK2Window.sourceKey] = nil }
+        return body == TelemetryBody() ? nil : body
+    }
 
     /// Returns the last reading, completed with fresh values from the meter's other kinds of frame.
     func wholeReading(at now: MonotonicTime) -> TimedReading? {
@@ -112,9 +117,9 @@ extension DeviceSession {
         return whole
     }
 
-    /// Nil without data.
+    /// The last reading as alerts get it; nil without data.
     var lastReading: Reading? {
-        machine.state == .dataAvailable ? wholeReading(at: loop.now)?.reading : nil
+        machine.state == .dataAvailable ? wholeReading(at: loop.now)?.reading.withTotals : nil
     }
 
     /// Returns the entry in a scan; nil while the meter is absent.

@@ -24,7 +24,7 @@ final class MeterLine {
     private(set) var device: DeviceInfo? { didSet { states.mark() } }
     private(set) var driver: (any MeterDriver)?
     /// Copy of the driver's `isSupplying`, because each reading asks for it.
-    private var isSupplying = false
+    private(set) var isSupplying = false
 
     private var channel: (any ByteChannel)?
     /// Whether the channel is open: closing it then sends closing messages, and losing it counts as a disconnect.
@@ -101,7 +101,11 @@ final class MeterLine {
     func endSupply() {
         guard let end = supplyEnd, states.now >= end else { return }
         isSupplying = false
-        send(driver?.endSupply() ?? [])
+        // Not `send`: if this host was suspended past the lease's end, the supply must go off nevertheless. Nobody else
+        // can use the meter meanwhile, because a meter that supplies is plugged in here.
+        let bytes = driver?.endSupply() ?? []
+        crossed(TrafficRecord(time: states.now, direction: .outward, bytes: bytes))
+        channel?.send(bytes)
         states.logger.warning("supply switched off", metadata: ["cause": "the lease could not be renewed"])
     }
 

@@ -4,7 +4,7 @@ package import Domain
 ///
 /// The PPK2 sends 100,000 samples a second from the start request until the stop request. The driver combines them into
 /// readings at the wanted rate; the default is ten a second. It begins as an ammeter; only the command `source-voltage`
-/// makes it a source. Without readings, it makes the PPK2 an ammeter again, with one request per poll.
+/// makes it a source. Without readings, it repeats the requests, one per poll; a source is then switched off and stays off.
 package struct PPK2Driver: MeterDriver {
     package let profile: MeterProfile
     private var decoder: PPK2Decoder
@@ -15,6 +15,10 @@ package struct PPK2Driver: MeterDriver {
     private var supply: Int?
     /// Whether the pending `requests` make the PPK2 a source. Samples do not cancel these.
     private var isSwitching = false
+    /// Whether the PPK2 was made a source over this link.
+    private var wasSource = false
+    /// Number of polls until the next of the pending `requests`.
+    private var pause = 0
 
     private static let usualRate = 10
     /// Number of polls without a reading after which the conversation begins anew.
@@ -39,18 +43,24 @@ package struct PPK2Driver: MeterDriver {
 
     package mutating func opening() -> [Outgoing] {
         _ = decoder.reset()
-        (requests, silentPolls, isSampling, isSwitching, supply) = ([], 0, false, false, nil)
+        (requests, silentPolls, pause, isSampling, isSwitching) = ([], 0, 0, false, false)
+        (supply, wasSource) = (nil, false)
         return PPK2Request.ammeterConversation.map { Outgoing($0.bytes, pause: $0.pause) }
     }
 
     package mutating func poll() -> [UInt8] {
         silentPolls += 1
         if requests.isEmpty, silentPolls > Self.silenceMax {
-            requests = ((supply == nil ? [] : [.disconnectDevice]) + PPK2Request.ammeterConversation)[...]
-            (isSampling, supply, decoder.source_mV) = (false, nil, nil)
+            let conversation = wasSource ? PPK2Request.endOfSource : PPK2Request.ammeterConversation
+            (requests, isSampling, supply, decoder.source_mV) = (conversation[...], false, nil, nil)
+        }
+        if pause > 0, !requests.isEmpty {
+            pause -= 1
+            return []
         }
         guard let request = requests.popFirst() else { return [] }
         silentPolls = 0
+        pause = Int(request.pause.milliseconds - 1) / 100
         isSwitching = isSwitching && !requests.isEmpty
         if case .regulator(let millivolts) = request { decoder.source_mV = millivolts }
         return request.bytes
@@ -83,6 +93,7 @@ package struct PPK2Driver: MeterDriver {
     }
 
     package mutating func sent(_ command: MeterCommand) {
+        pause = 0
         guard command.kind == .sourceVoltage, let millivolts = command.number else {
             (requests, isSwitching, supply, decoder.source_mV) = ([], false, nil, nil)
             return
@@ -92,7 +103,7 @@ package struct PPK2Driver: MeterDriver {
         } else {
             decoder.source_mV = millivolts
         }
-        supply = millivolts
+        (supply, wasSource) = (millivolts, true)
     }
 
     package var isSupplying: Bool { supply != nil }
@@ -106,7 +117,7 @@ package struct PPK2Driver: MeterDriver {
     /// has no supply.
     package mutating func closing() -> [Outgoing] {
         isSampling = false
-        let requests: [PPK2Request] = isSupplying ? [.disconnectDevice, .stop] : [.stop]
+        let requests: [PPK2Request] = wasSource ? [.disconnectDevice, .stop] : [.stop]
         _ = endSupply()
         return requests.map { Outgoing($0.bytes, pause: $0.pause) }
     }

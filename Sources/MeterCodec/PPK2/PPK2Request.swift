@@ -26,6 +26,10 @@ package enum PPK2Request: Hashable, Sendable {
         [.stop, .disconnectDevice, .metadata, .source, .regulator(millivolts), .connectDevice, .start]
     }
 
+    /// The requests that begin anew with a source whose samples do not come: the output stays off. To make it an
+    /// ammeter could supply the device if the PPK2 misses the request for the mode.
+    static let endOfSource: [PPK2Request] = [.disconnectDevice, .stop, .metadata, .start]
+
     package var bytes: [UInt8] {
         switch self {
         case .stop: [0x07]

@@ -75,6 +75,7 @@ package struct PPK2Window: FrameContent {
 
     /// Voltage in millivolts that the PPK2 was told to supply; it does not measure it.
     var source_mV: Int?
+    package static let sourceKey = "source_mV"
 
     /// Accepted currents in amperes. A PPK2 measures up to 1 A in one direction; noise may be below zero.
     package static let currents = -0.1...1.5
@@ -122,6 +123,6 @@ package struct PPK2Window: FrameContent {
 
     package var details: [FrameDetail] {
         [FrameDetail("samples", .integer(count)), FrameDetail("lost_samples", .integer(lost))]
-            + (source_mV.map { [.told("source_mV", .integer($0))] } ?? [])
+            + (source_mV.map { [.told(Self.sourceKey, .integer($0))] } ?? [])
     }
 }

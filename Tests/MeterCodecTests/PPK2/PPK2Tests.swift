@@ -191,7 +191,8 @@ struct PPK2Tests {
     @Test func silentPPK2_isAskedAgain_aRequestAPoll() {
         var driver = PPK2Driver(model: .ppk2)
         _ = driver.opening()
-        #expect(polls(&driver, 20) == Self.silence + Self.conversation)
+        let conversation: [[UInt8]] = [[0x07], [0x19], [], [], [0x11, 1], [0x0C, 1], [0x06]]
+        #expect(polls(&driver, 22) == Self.silence + conversation)
         #expect(polls(&driver, 16) == Self.silence + [[0x07]])
         // Samples end it.
         _ = talk(&driver, Self.metadata + samples(0..<10_000))
@@ -221,8 +222,10 @@ struct PPK2Tests {
         #expect(driver.isSupplying)
         // What was on its way does not end the change.
         _ = talk(&driver, Self.metadata + samples(0..<10_000))
-        let conversation: [[UInt8]] = [[0x07], [0x0C, 0], [0x19], [0x11, 2], [0x0D, 0x0C, 0xE4], [0x0C, 1], [0x06]]
-        #expect(polls(&driver, 8) == conversation + [[]])
+        let conversation: [[UInt8]] = [
+            [0x07], [0x0C, 0], [0x19], [], [], [0x11, 2], [0x0D, 0x0C, 0xE4], [0x0C, 1], [0x06],
+        ]
+        #expect(polls(&driver, 10) == conversation + [[]])
         var details: [FrameDetail] = []
         driver.receive(Self.metadata + samples(0..<10_000)) { event in
             if case .frame(let frame) = event { details = frame.content.details }
@@ -237,14 +240,15 @@ struct PPK2Tests {
         #expect(other.closing().map(\.bytes) == [[0x0C, 0], [0x07]] && !other.isSupplying)
         other = driver
         _ = polls(&other, 14)
-        #expect(polls(&other, 6) == [[0x0C, 0]] + Self.conversation && !other.isSupplying)
+        #expect(polls(&other, 6) == [[0x0C, 0], [0x07], [0x19], [], [], [0x06]] && !other.isSupplying)
+        #expect(other.closing().map(\.bytes) == [[0x0C, 0], [0x07]])
         #expect(try send(.sourceOff, to: &driver) == [0x0C, 0])
         #expect(!driver.isSupplying && polls(&driver, 3) == [[], [], []])
         // A change that is under way begins again with the last voltage, or ends.
         _ = try send(.sourceVoltage, 1000, to: &driver)
         _ = polls(&driver, 3)
         _ = try send(.sourceVoltage, 3300, to: &driver)
-        #expect(polls(&driver, 7) == conversation)
+        #expect(polls(&driver, 9) == conversation)
         _ = try send(.sourceVoltage, 1000, to: &driver)
         _ = driver.opening()
         #expect(!driver.isSupplying && polls(&driver, 3) == [[], [], []])

@@ -112,7 +112,8 @@ extension StoredAlert {
         guard let rule = AlertRule(row) else { return nil }
         var standing = AlertSnapshot()
         let (raised, cleared): (Int64?, Int64?) = (row["raised_ms"], row["cleared_ms"])
-        standing.isRaised = row["is_raised"]
+        // A rule that cannot be judged would stay raised for ever.
+        standing.isRaised = row["is_raised"] && rule.pattern.condition != .broken
         standing.raisedAt = raised.map { WallTime(millisecondsSince1970: $0) }
         standing.clearedAt = cleared.map { WallTime(millisecondsSince1970: $0) }
         standing.count = row["count"]

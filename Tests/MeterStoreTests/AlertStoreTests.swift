@@ -34,7 +34,7 @@ struct AlertStoreTests {
         let rule = try await first.addAlert(try AlertParser.pattern("stale"), of: .one, name: nil, notify: [])
         try first.close()
         try folder.file.edit(
-            "INSERT INTO alert (meter, condition, notify) VALUES ('\(MeterID.one)', 'moon is full', '')")
+            "INSERT INTO alert (meter, condition, notify, is_raised) VALUES ('\(MeterID.one)', 'moon is full', '', 1)")
 
         let second = try MeterStore.open(path: folder.store)
 

@@ -165,6 +165,19 @@ struct SeriesBuilderTests {
         #expect(series.finish().columns[0].minima.count { $0 == nil } == gaps)
     }
 
+    @Test func meterThatWasReadMoreSlowlyForAPart_hasNoGapsThere() {
+        var series = SeriesBuilder(
+            span: Self.start..<Self.start + .seconds(600), points: 1000, quantities: [.voltage],
+            staleAfter: .seconds(3))
+        for tenth in Array(stride(from: 0, to: 2000, by: 5)) + Array(stride(from: 2000, to: 6000, by: 50)) {
+            series.add(Self.start + .milliseconds(100 * tenth), reading([.voltage: 5]))
+        }
+
+        let found = series.finish()
+
+        #expect(found.gap == .seconds(10) && !found.columns[0].minima.contains(nil))
+    }
+
     @Test func slowMeter_hasNoGaps_atItsOwnPace() {
         var series = builder(.seconds(7200), points: 7200)
         for minute in 0..<60 { series.add(Self.start + .seconds(60 * minute), reading([.voltage: 5])) }

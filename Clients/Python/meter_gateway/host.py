@@ -278,7 +278,10 @@ class Meter:
         """Sends a command. One that destroys, switches or draws something needs `yes`, as meterctl asks a person."""
         if not yes:
             known = next((one for one in self.commands() if one["command"] == command), None)
-            if known is not None and known["consequence"] is not None:
+            if known is None:
+                # Another host may hold the meter and know the command.
+                raise Refused("refused", f"this host does not know what {command} does", "say yes=True if it is meant")
+            if known["consequence"] is not None:
                 raise Refused("refused", f"{command} {known['consequence']} something", "say yes=True if that is meant")
         return self.host._call("POST", self._path("/commands"), MeterStatus, {"command": command, "number": number})
 

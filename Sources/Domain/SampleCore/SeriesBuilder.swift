@@ -132,8 +132,8 @@ package struct SeriesBuilder: Sendable {
     }
 
     /// Milliseconds without readings that make a gap, at least two buckets. If it is known when the meter's data are
-    /// stale: that time, or twice the usual step of a span in which the meter was read more slowly. Otherwise four times
-    /// the usual step, at least `Series.gapMin`.
+    /// stale: that time, or twice the longest of the usual steps (90 %), as the meter may have been read more slowly for
+    /// a part of the span. Otherwise four times the usual step, at least `Series.gapMin`.
     private var gapLength: Int64 {
         var steps: [Int64] = []
         var last: Int64?
@@ -145,7 +145,8 @@ package struct SeriesBuilder: Sendable {
         let usual = steps.isEmpty ? 0 : steps[steps.count / 2]
         let least = tier.map { $0.rawValue * 2 } ?? 0
         guard let staleAfter else { return max(Series.gapMin.milliseconds, usual * 4, least) }
-        return max(staleAfter.milliseconds, usual * 2, least)
+        let slow = steps.count < 10 ? usual : steps[steps.count * 9 / 10]
+        return max(staleAfter.milliseconds, slow * 2, least)
     }
 }
 

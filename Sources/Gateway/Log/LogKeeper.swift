@@ -96,9 +96,16 @@ package final class LogKeeper: MeterKeeping {
         change(meter) { fold, now, last in fold.alerted(title, outcome: outcome, at: now, &last) }
     }
 
+    /// Returns the outcome to log for a command that succeeds: `done`, or `sent` if the meter does not confirm it.
+    func outcome(of command: MeterCommand, on meter: MeterID) async -> String {
+        await meters.session(of: meter)?.confirms(command.kind) == true ? "done" : "sent"
+    }
+
     /// Runs a command and logs its outcome.
     ///
-    /// - Parameter what: the command as typed after `meterctl`.
+    /// - Parameters:
+    ///   - what: the command as typed after `meterctl`.
+    ///   - outcome: outcome to log if the command succeeds.
     package func logging<Value>(
         _ what: String, of meter: MeterID, by author: LogAuthor, outcome: String = "done",
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws(GatewayError) -> Value

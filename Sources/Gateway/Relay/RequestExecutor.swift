@@ -89,7 +89,12 @@ package actor RequestExecutor {
     {
         do throws(GatewayError) {
             let author = LogAuthor.host(command.author, name: command.authorName)
-            let result = try await log.logging("\(command.action)", of: meter, by: author) { () throws(GatewayError) in
+            var outcome = "done"
+            if case .command(let order) = command.action {
+                outcome = await log?.outcome(of: order, on: meter) ?? outcome
+            }
+            let result = try await log.logging("\(command.action)", of: meter, by: author, outcome: outcome) {
+                () throws(GatewayError) in
                 try await act(command.action, meter, deadline)
             }
             logger.notice(

@@ -135,10 +135,11 @@ package struct PDTimeline: Sendable {
 
     private mutating func heard(_ message: PDMessage, at time: WallTime) -> PDEntry.Heard {
         var meaning = PDMeaning(of: message, offers: negotiation.offers)
-        let before = (contract, offers)
-        if let list = negotiation.heard(message) { meaning = PDMeaning(list: list) }
-        if before.0 != contract { agreedAt = time }
-        if before.1 != offers, !offers.isEmpty { lastOffers = (offers, time) }
+        let before = contract
+        let list = negotiation.heard(message)
+        if let list { meaning = PDMeaning(list: list) }
+        if before != contract { agreedAt = time }
+        if list != nil || !message.sourceCapabilities.isEmpty, !offers.isEmpty { lastOffers = (offers, time) }
         guard message.header?.isAcknowledgement != true else {
             unacknowledged = nil
             return PDEntry.Heard(message: message, meaning: meaning)

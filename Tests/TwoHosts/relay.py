@@ -145,7 +145,7 @@ def told_in_its_log(cluster: Cluster):
     if ended["detail"] != "given back" or ended["until"] is None or now["token"] <= ended["token"]:
         raise Failure(f"it changed hands: {ended}, {now}")
     shown = c.must("log", METER, "--since", "1h").out
-    if f"held over {now['what']}, token {now['token']}" not in shown or "screen-timeout 1: done" not in shown:
+    if f"held over {now['what']}, token {now['token']}" not in shown or "screen-timeout 1: sent" not in shown:
         raise Failure(f"the table does not have it:\n{shown}")
     # What is in the log outlives the programs; a host that says nothing is named.
     a.stop()

@@ -35,7 +35,7 @@ def log_is_shown(daemon, browser, _):
     daemon.must("command", METER, "next-screen")
     browser.open(daemon.url + "/")
     browser.open(daemon.url + PATH)
-    wait("it says what was commanded", lambda: "next-screen: done" in browser.text(place))
+    wait("it says what was commanded", lambda: "next-screen: sent" in browser.text(place))
     if browser.js("return document.querySelectorAll(\"section[aria-label='What happened'] tbody tr\").length") < 2:
         raise Failure("the log has fewer lines than things that happened")
 

@@ -106,7 +106,7 @@ enum Streams {
 
     /// The whole conversation, then samples.
     static func ppk2() -> [[UInt8]] {
-        pushed(SimulatedPPK2(), start: PPK2Request.allCases.flatMap(\.bytes))
+        pushed(SimulatedPPK2(), start: PPK2Request.ammeterConversation.flatMap(\.bytes))
     }
 
     static func lines() -> [[UInt8]] { lines(.usual) }

@@ -25,7 +25,7 @@ package struct AlertBody: Codable, Hashable, Sendable {
     /// `raised` or `quiet`; `momentary` for a rule about single events; `broken` for a condition that this version of
     /// meterd cannot parse.
     package var state: String
-    /// What the condition was understood as, and whether it is met now; only in the answer to `POST`.
+    /// The condition as meterd understood it, and whether it is met now, in words; only in the answer to `POST`.
     package var verdict: String?
     /// Time of the last raise or event, RFC 3339.
     @NullCodable package var raised_at: String?

@@ -38,8 +38,7 @@ extension MeterDirectory {
         _ command: MeterCommand, _ reference: String, by author: LogAuthor
     ) async throws(GatewayError) -> DeviceSession {
         let session = try await session(reference)
-        let outcome = await session.confirms(command.kind) ? "done" : "sent"
-        try await logging("\(command)", of: session.id, called: reference, by: author, outcome: outcome) {
+        try await logging("\(command)", of: session.id, called: reference, by: author, sending: command) {
             () throws(GatewayError) in
             try await session.perform(command)
         }

@@ -217,10 +217,10 @@ package actor MeterDirectory {
     ///
     /// - Parameter what: the command as typed after `meterctl`.
     func logging<Value>(
-        _ what: String, of id: MeterID, called reference: String, by author: LogAuthor, outcome: String = "done",
-        _ body: () async throws(GatewayError) -> Value
+        _ what: String, of id: MeterID, called reference: String, by author: LogAuthor,
+        sending order: MeterCommand? = nil, _ body: () async throws(GatewayError) -> Value
     ) async throws(GatewayError) -> Value {
-        try await log.logging(what, of: id, by: author, outcome: outcome) { () throws(GatewayError) in
+        try await log.logging(what, of: id, by: author, sending: order) { () throws(GatewayError) in
             do throws(GatewayError) { return try await body() } catch { throw error.calling(id, reference) }
         }
     }

@@ -96,23 +96,20 @@ package final class LogKeeper: MeterKeeping {
         change(meter) { fold, now, last in fold.alerted(title, outcome: outcome, at: now, &last) }
     }
 
-    /// Returns the outcome to log for a command that succeeds: `done`, or `sent` if the meter does not confirm it.
-    func outcome(of command: MeterCommand, on meter: MeterID) async -> String {
-        await meters.session(of: meter)?.confirms(command.kind) == true ? "done" : "sent"
-    }
-
     /// Runs a command and logs its outcome.
     ///
     /// - Parameters:
     ///   - what: the command as typed after `meterctl`.
-    ///   - outcome: outcome to log if the command succeeds.
+    ///   - order: the command if it goes to the meter; without the meter's confirmation, its outcome is `sent`.
     package func logging<Value>(
-        _ what: String, of meter: MeterID, by author: LogAuthor, outcome: String = "done",
+        _ what: String, of meter: MeterID, by author: LogAuthor, sending order: MeterCommand? = nil,
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws(GatewayError) -> Value
     ) async throws(GatewayError) -> Value {
+        let isConfirmed =
+            if let order { await meters.session(of: meter)?.confirms(order.kind) == true } else { true }
         do throws(GatewayError) {
             let value = try await body()
-            commanded(meter, what, by: author, outcome: outcome)
+            commanded(meter, what, by: author, outcome: isConfirmed ? "done" : "sent")
             return value
         } catch {
             commanded(meter, what, by: author, outcome: error.message)
@@ -267,10 +264,10 @@ package final class LogKeeper: MeterKeeping {
 extension LogKeeper? {
     /// Runs a command, and logs its outcome on a host with a log.
     package func logging<Value>(
-        _ what: String, of meter: MeterID, by author: LogAuthor, outcome: String = "done",
+        _ what: String, of meter: MeterID, by author: LogAuthor, sending order: MeterCommand? = nil,
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws(GatewayError) -> Value
     ) async throws(GatewayError) -> Value {
         guard let self else { return try await body() }
-        return try await self.logging(what, of: meter, by: author, outcome: outcome, body)
+        return try await self.logging(what, of: meter, by: author, sending: order, body)
     }
 }

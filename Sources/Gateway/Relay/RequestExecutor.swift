@@ -89,11 +89,8 @@ package actor RequestExecutor {
     {
         do throws(GatewayError) {
             let author = LogAuthor.host(command.author, name: command.authorName)
-            var outcome = "done"
-            if case .command(let order) = command.action {
-                outcome = await log?.outcome(of: order, on: meter) ?? outcome
-            }
-            let result = try await log.logging("\(command.action)", of: meter, by: author, outcome: outcome) {
+            let order: MeterCommand? = if case .command(let order) = command.action { order } else { nil }
+            let result = try await log.logging("\(command.action)", of: meter, by: author, sending: order) {
                 () throws(GatewayError) in
                 try await act(command.action, meter, deadline)
             }

@@ -103,9 +103,7 @@ final class MeterLine {
         isSupplying = false
         // Not `send`: if this host was suspended past the lease's end, the supply must go off nevertheless. Nobody else
         // can use the meter meanwhile, because a meter that supplies is plugged in here.
-        let bytes = driver?.endSupply() ?? []
-        crossed(TrafficRecord(time: states.now, direction: .outward, bytes: bytes))
-        channel?.send(bytes)
+        write(driver?.endSupply() ?? [])
         states.logger.warning("supply switched off", metadata: ["cause": "the lease could not be renewed"])
     }
 
@@ -221,7 +219,11 @@ final class MeterLine {
 
     func send(_ bytes: [UInt8]) {
         // A late timer must not start an exchange after the hard stop.
-        guard let channel, !bytes.isEmpty, !claim.isPastHardStop(at: states.now) else { return }
+        if !claim.isPastHardStop(at: states.now) { write(bytes) }
+    }
+
+    private func write(_ bytes: [UInt8]) {
+        guard let channel, !bytes.isEmpty else { return }
         crossed(TrafficRecord(time: states.now, direction: .outward, bytes: bytes))
         channel.send(bytes)
     }

@@ -27,15 +27,15 @@ const KINDS = {
   "poll-interval": () => time("Ask every", "s", 0.01, 3600, (meter) => meter?.poll_interval_ms ? `${meter.poll_interval_ms / 1000} s` : "as the meter sends"),
   "rate": () => ({
     label: "Samples by its own clock", kind: "choice", options: [["off", "off"], ["2", "2 a second"], ["10", "10 a second"], ["50", "50 a second"], ["1000", "1000 a second"]],
-    initial: "off", usual: () => "off", note: "at 1000, seconds are stored, and every sample while a recording goes on",
+    usual: () => "off", note: "at 1000, seconds are stored, and every sample while a recording goes on",
   }),
   "stale-after": () => time("Silent after", "s", 1, 3600, () => "three times “Ask every”, 3 s at least"),
   "temperature-unit": () => ({
-    label: "Temperature is sent in", kind: "choice", options: [["C", "°C"], ["F", "°F"]], initial: "C", usual: () => "°C",
+    label: "Temperature is sent in", kind: "choice", options: [["C", "°C"], ["F", "°F"]], usual: () => "°C",
     note: "as the meter’s own menu is set",
   }),
   "filter": () => ({
-    label: "Leave out impossible values", kind: "choice", options: [["on", "on"], ["off", "off"]], initial: "on", usual: () => "on",
+    label: "Leave out impossible values", kind: "choice", options: [["on", "on"], ["off", "off"]], usual: () => "on",
     note: "single ones that contradict their neighbours",
   }),
   "screen-timeout": (model) => isAtorch(model)

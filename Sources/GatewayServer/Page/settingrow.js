@@ -54,7 +54,7 @@ export function settingRow(id, key, changed) {
     reset.hidden = !mayChange || stored === null || isDirty();
     const usual = fallback ? valueWords(kind, fallback) : kind.usual(meter());
     const value = stored === null ? usual : valueWords(kind, stored);
-    control.tell(usual);
+    control.tell(usual, fallback);
     const isLong = kind.kind === "text" || kind.kind === "lines";
     setText(origin, [stored === null ? `${value} · default` : `${isLong ? "set" : value} · ${author ?? "set"}`, kind.note].filter(Boolean).join(" · "));
   }
@@ -113,8 +113,8 @@ export function settingRow(id, key, changed) {
 }
 
 /**
- * The control itself: element, get() and set(text), where "" means that nothing is set, enable(is), and tell(words) of what is
- * in force then. It shows what is in force at all times.
+ * The control itself: element, get() and set(text), where "" means that nothing is set, enable(is), and tell(words, value) of the
+ * default; the value is null if only the meter knows it. It shows what is in force at all times.
  */
 function makeControl(kind, id, label, changed) {
   if (kind.kind === "choice") return makeChoice(kind, id, changed);
@@ -148,18 +148,23 @@ function makeList(kind, id, changed) {
 
 function makeChoice(kind, id, changed) {
   let isSet = false;
+  let usual = null;
   const inputs = kind.options.map(([value, text]) =>
     ({ value, text, input: el("input", { type: "radio", name: id, value, onchange: () => { isSet = true; changed(); } }) }));
   const element = el("span", { class: "control", role: "radiogroup", "aria-labelledby": `${id}-label` },
     inputs.map(({ input, text }) => el("label", {}, input, text)));
+  const mark = (wanted) => { for (const { input, value } of inputs) input.checked = value === wanted; };
   return {
     element,
     get: () => isSet ? inputs.find(({ input }) => input.checked)?.value ?? "" : "",
     set(text) {
       isSet = text !== "";
-      for (const { input, value } of inputs) input.checked = value === (isSet ? text : kind.initial);
+      mark(isSet ? text : usual);
     },
     enable(is) { for (const { input } of inputs) input.disabled = !is; },
-    tell() {},
+    tell(words, value) {
+      usual = value;
+      if (!isSet) mark(usual);
+    },
   };
 }

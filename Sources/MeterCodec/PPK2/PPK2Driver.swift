@@ -11,16 +11,15 @@ package struct PPK2Driver: MeterDriver {
     private var requests: ArraySlice<PPK2Request> = []
     private var silentPolls = 0
     private var isSampling = false
-    /// Voltage of the supply in millivolts; nil while it is off. Set when the first request for it is sent.
-    private var supply: Int?
-    /// Whether the pending `requests` make the PPK2 a source. Samples do not cancel these.
-    private var isSwitching = false
+    /// True from the first request of the supply. `requests` then switch it on, and samples do not cancel them.
+    package private(set) var isSupplying = false
     /// Whether the PPK2 was made a source over this link.
     private var wasSource = false
     /// Number of polls until the next of the pending `requests`.
     private var pause = 0
 
     private static let usualRate = 10
+    private static let pollInterval = Duration.milliseconds(100)
     /// Number of polls without a reading after which the conversation begins anew.
     private static let silenceMax = 15
 
@@ -29,7 +28,7 @@ package struct PPK2Driver: MeterDriver {
         let voltages = PPK2Request.voltages
         let source = voltageMax.map { [MeterProfile.CommandRule(.sourceVoltage, voltages.lowerBound...$0)] }
         profile = MeterProfile(
-            model: model, rhythm: .push(expected: .milliseconds(100), keepAlive: .milliseconds(100)),
+            model: model, rhythm: .push(expected: .milliseconds(100), keepAlive: Self.pollInterval),
             answerTimeout: .seconds(1), commands: (source ?? []) + [.init(.sourceOff)], rates: PPK2Decoder.rates)
         decoder = PPK2Decoder(rate: Self.usualRate)
     }
@@ -43,8 +42,8 @@ package struct PPK2Driver: MeterDriver {
 
     package mutating func opening() -> [Outgoing] {
         _ = decoder.reset()
-        (requests, silentPolls, pause, isSampling, isSwitching) = ([], 0, 0, false, false)
-        (supply, wasSource) = (nil, false)
+        (requests, silentPolls, pause, isSampling) = ([], 0, 0, false)
+        (isSupplying, wasSource) = (false, false)
         return PPK2Request.ammeterConversation.map { Outgoing($0.bytes, pause: $0.pause) }
     }
 
@@ -52,7 +51,7 @@ package struct PPK2Driver: MeterDriver {
         silentPolls += 1
         if requests.isEmpty, silentPolls > Self.silenceMax {
             let conversation = wasSource ? PPK2Request.endOfSource : PPK2Request.ammeterConversation
-            (requests, isSampling, supply, decoder.source_mV) = (conversation[...], false, nil, nil)
+            (requests, isSampling, isSupplying, decoder.source_mV) = (conversation[...], false, false, nil)
         }
         if pause > 0, !requests.isEmpty {
             pause -= 1
@@ -60,8 +59,7 @@ package struct PPK2Driver: MeterDriver {
         }
         guard let request = requests.popFirst() else { return [] }
         silentPolls = 0
-        pause = Int(request.pause.milliseconds - 1) / 100
-        isSwitching = isSwitching && !requests.isEmpty
+        pause = Int((request.pause.milliseconds - 1) / Self.pollInterval.milliseconds)
         if case .regulator(let millivolts) = request { decoder.source_mV = millivolts }
         return request.bytes
     }
@@ -75,7 +73,7 @@ package struct PPK2Driver: MeterDriver {
         }
         guard hasReading else { return }
         (silentPolls, isSampling) = (0, true)
-        if !isSwitching { requests = [] }
+        if !isSupplying { requests = [] }
     }
 
     // MARK: Source
@@ -95,18 +93,16 @@ package struct PPK2Driver: MeterDriver {
     package mutating func sent(_ command: MeterCommand) {
         pause = 0
         guard command.kind == .sourceVoltage, let millivolts = command.number else {
-            (requests, isSwitching, supply, decoder.source_mV) = ([], false, nil, nil)
+            (requests, isSupplying, decoder.source_mV) = ([], false, nil)
             return
         }
-        if supply == nil || isSwitching {
-            (requests, isSwitching) = (PPK2Request.sourceConversation(millivolts)[...], true)
-        } else {
+        if isSupplying, requests.isEmpty {
             decoder.source_mV = millivolts
+        } else {
+            requests = PPK2Request.sourceConversation(millivolts)[...]
         }
-        (supply, wasSource) = (millivolts, true)
+        (isSupplying, wasSource) = (true, true)
     }
-
-    package var isSupplying: Bool { supply != nil }
 
     package mutating func endSupply() -> [UInt8] {
         sent(MeterCommand(.sourceOff))

@@ -26,8 +26,8 @@ package enum PPK2Request: Hashable, Sendable {
         [.stop, .disconnectDevice, .metadata, .source, .regulator(millivolts), .connectDevice, .start]
     }
 
-    /// The requests that begin anew with a source whose samples do not come: the output stays off. To make it an
-    /// ammeter could supply the device if the PPK2 misses the request for the mode.
+    /// The requests to a source that sends no samples. They leave its output off and do not select the ammeter: if the
+    /// PPK2 missed that request, the next one would switch the output on.
     static let endOfSource: [PPK2Request] = [.disconnectDevice, .stop, .metadata, .start]
 
     package var bytes: [UInt8] {

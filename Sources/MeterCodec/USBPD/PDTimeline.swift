@@ -14,8 +14,8 @@ package struct PDTimeline: Sendable {
     package private(set) var latest: (time: WallTime, level: PDLevel)?
     /// Time at which the contract last changed; nil before the first contract.
     package private(set) var agreedAt: WallTime?
-    /// The source's last offers and the time at which they came, also from before a link began anew. Nil again once
-    /// something is plugged in or out.
+    /// The source's last offers and their time. A new link to the meter keeps them; plugging something in or out resets
+    /// them to nil.
     package private(set) var lastOffers: (offers: [PDOffer], time: WallTime)?
     private var negotiation = PDNegotiation()
     /// The last message, if it is neither an acknowledgement nor acknowledged.

@@ -90,9 +90,8 @@ extension Quantity {
     func amountText(_ value: Double) -> String {
         let isSmall = ["A", "V", "W", "Wh"].contains(unit) && value != 0 && value.magnitude < 0.1
         let rounded = (value * (isSmall ? 1000 : 1) * 10_000).rounded() / 10_000
-        let digits = rounded.description
         let unit = (isSmall ? "m" : "") + unit
-        return (digits.hasSuffix(".0") ? String(digits.dropLast(2)) : digits) + (unit.isEmpty ? "" : " \(unit)")
+        return rounded.plainText + (unit.isEmpty ? "" : " \(unit)")
     }
 }
 

@@ -81,17 +81,8 @@ struct ImportJudge: Sendable {
     }
 
     private static func said(_ quantity: Quantity, _ value: Double, _ range: ClosedRange<Double>) -> String {
-        "\(quantity.word) is \(amount(value)) \(quantity.unit), but this meter's values lie within "
-            + "\(amount(range.lowerBound)) to \(amount(range.upperBound)) \(quantity.unit)"
-    }
-
-    private static func amount(_ value: Double) -> String {
-        let text = "\(value)"
-        // Below 0.0001, a Double's text has an exponent.
-        guard text.contains("e-") else { return text.hasSuffix(".0") ? String(text.dropLast(2)) : text }
-        let digits = String(Int((value.magnitude * 1e9).rounded()) + 1_000_000_000).dropFirst()
-        let end = digits.lastIndex { $0 != "0" } ?? digits.startIndex
-        return "\(value < 0 ? "-" : "")0.\(digits[...end])"
+        "\(quantity.word) is \(value.plainText) \(quantity.unit), but this meter's values lie within "
+            + "\(range.lowerBound.plainText) to \(range.upperBound.plainText) \(quantity.unit)"
     }
 
     /// Restores the sign of the current, which fnirsi_logger.py prints as unsigned (Docs/Protocols/FNIRSI.md#packet).
@@ -100,7 +91,7 @@ struct ImportJudge: Sendable {
             let signed = ((current - Self.wrap) * 1e5).rounded() / 1e5
             remark(
                 "sign",
-                "line \(line): current \(Self.amount(current)) A lost its sign, and is read as \(Self.amount(signed)) A"
+                "line \(line): current \(current.plainText) A lost its sign, and is read as \(signed.plainText) A"
             )
             reading[.current] = signed
             if reading.supported.contains(.power) { reading[.power] = nil }
@@ -144,7 +135,7 @@ struct ImportJudge: Sendable {
         reading[.power] = nil
         remark(
             "power",
-            "line \(line): power is 0 W beside \(Self.amount(voltage)) V and \(Self.amount(current)) A, so it is unknown"
+            "line \(line): power is 0 W beside \(voltage.plainText) V and \(current.plainText) A, so it is unknown"
         )
     }
 }

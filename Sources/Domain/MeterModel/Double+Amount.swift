@@ -15,4 +15,14 @@ extension Double {
         guard isPlain, digits.utf8.count <= 12, let number = Double(digits) else { return nil }
         self = number / scale
     }
+
+    /// The number without ".0" and, below 0.0001, without an exponent, rounded to 9 decimals.
+    package var plainText: String {
+        let text = "\(self)"
+        // Below 0.0001, a Double's text has an exponent.
+        guard text.contains("e-") else { return text.hasSuffix(".0") ? String(text.dropLast(2)) : text }
+        let digits = String(Int((magnitude * 1e9).rounded()) + 1_000_000_000).dropFirst()
+        let end = digits.lastIndex { $0 != "0" } ?? digits.startIndex
+        return "\(self < 0 ? "-" : "")0.\(digits[...end])"
+    }
 }

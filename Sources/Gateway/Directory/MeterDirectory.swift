@@ -215,7 +215,9 @@ package actor MeterDirectory {
 
     /// Runs a command and logs its outcome. Errors contain the caller's `reference` instead of the id.
     ///
-    /// - Parameter what: the command as typed after `meterctl`.
+    /// - Parameters:
+    ///   - what: the command as typed after `meterctl`.
+    ///   - order: as in `LogKeeper.logging`.
     func logging<Value>(
         _ what: String, of id: MeterID, called reference: String, by author: LogAuthor,
         sending order: MeterCommand? = nil, _ body: () async throws(GatewayError) -> Value

@@ -22,8 +22,7 @@ extension MeterSettings {
         switch value {
         case .null: nil
         case .int(0) where key == .rate: "off"
-        case .double(let amperes) where key == .recordAbove && amperes.isFinite:
-            (amperes == amperes.rounded() ? String("\(amperes)".dropLast(2)) : "\(amperes)") + "A"
+        case .double(let amperes) where key == .recordAbove && amperes.isFinite: "\(amperes.plainText)A"
         case .int(let number): key?.isTime == true ? Duration.milliseconds(number).shortText : "\(number)"
         case .bool(let flag): "\(flag)"
         case .double(let number): "\(number)"
